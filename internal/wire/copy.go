@@ -1,0 +1,134 @@
+package wire
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/redis/rueidis"
+)
+
+// SinkError is the error of the caller's writer, as opposed to one of the connection.
+type SinkError struct{ Err error }
+
+func (e *SinkError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the writer's error.
+func (e *SinkError) Unwrap() error { return e.Err }
+
+// Copy sends cmd, which is consumed and whose reply must be one string, and writes the string to w. It needs no bracket:
+// rueidis' own streaming hands its reader to a writer that moves the bytes and accounts for each of them. When w fails, up to
+// drain bytes are read to keep the connection; otherwise it is closed.
+//
+// It returns how many bytes w took. Its error is a *SinkError, a *rueidis.RedisError, rueidis.Nil, or from the connection.
+func Copy(ctx context.Context, client rueidis.Client, cmd rueidis.Completed, w io.Writer, drain int64) (int64, error) {
+	c := copiers.Get().(*copier)
+	c.w, c.drain, c.guard.ctx = w, drain, ctx
+	c.stream = client.DoStream(ctx, cmd)
+	defer c.end() // also when w panics, or ends the goroutine
+	_, err := c.stream.WriteTo(c)
+	if c.sink != nil {
+		return c.n, &SinkError{c.sink}
+	}
+	if c.err != nil {
+		err = c.err
+	}
+	return c.n, err
+}
+
+// copier is the writer that is handed the source and moves it to w.
+type copier struct {
+	stream rueidis.RedisResultStream
+	guard  guard
+	br     *bufio.Reader
+	w      io.Writer
+	drain  int64
+	n      int64 // bytes that w took
+	sink   error // of w; after it w is called no more
+	err    error // of the connection
+}
+
+var copiers = sync.Pool{New: func() any { return new(copier) }}
+
+// end leaves nothing of the exchange behind: the connection is back in the pool, or closed.
+func (c *copier) end() {
+	c.guard.release()
+	if c.stream.HasNext() {
+		if c.br != nil {
+			c.br.Reset(empty{})
+		}
+		_, _ = c.stream.WriteTo(breaker{})
+	}
+	*c = copier{}
+	copiers.Put(c)
+}
+
+// ReadFrom moves the string that src, an *io.LimitedReader, holds.
+func (c *copier) ReadFrom(src io.Reader) (int64, error) {
+	lr, ok := src.(*io.LimitedReader)
+	if !ok {
+		return 0, ErrUnsupported
+	}
+	if c.br, ok = lr.R.(*bufio.Reader); !ok {
+		return c.giveUp(lr.N, ErrUnsupported)
+	}
+	size := lr.N
+	for lr.N > 0 {
+		b, err := c.next(lr.N)
+		if err != nil {
+			return c.giveUp(size, err)
+		}
+		c.write(b)
+		n, _ := c.br.Discard(len(b)) // they are buffered
+		if lr.N -= int64(n); c.sink != nil && lr.N > c.drain {
+			return c.giveUp(size, errAbandoned)
+		}
+	}
+	return size, nil
+}
+
+// next returns what is buffered of the n bytes that are left, after waiting for some.
+func (c *copier) next(n int64) ([]byte, error) {
+	if c.br.Buffered() == 0 {
+		if err := c.guard.wait(c.br); err != nil {
+			return nil, err
+		}
+		if _, err := c.br.Peek(1); err != nil {
+			if err == io.EOF {
+				err = io.ErrUnexpectedEOF
+			}
+			return nil, err
+		}
+	}
+	return c.br.Peek(int(min(n, int64(c.br.Buffered()))))
+}
+
+// write hands b to the caller's writer, unless that has failed.
+func (c *copier) write(b []byte) {
+	if c.sink != nil {
+		return
+	}
+	n, err := c.w.Write(b)
+	switch {
+	case n < 0 || n > len(b):
+		n, err = 0, fmt.Errorf("invalid count %d from Write of %d bytes", n, len(b))
+	case err == nil && n < len(b):
+		err = io.ErrShortWrite
+	}
+	c.n += int64(n)
+	c.sink = err
+}
+
+// giveUp makes rueidis close the connection, by claiming more bytes than a string of that size and its CRLF have.
+func (c *copier) giveUp(size int64, err error) (int64, error) {
+	c.err = err
+	return size + 3, err
+}
+
+// Write takes a reply that is a number or a line.
+func (c *copier) Write(b []byte) (int, error) {
+	c.write(b)
+	return len(b), nil
+}

@@ -1,0 +1,106 @@
+package wire
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"sync"
+	"time"
+)
+
+// guard lets a context rule over the reads of a borrowed connection.
+type guard struct {
+	ctx   context.Context
+	taken bool
+	stop  func() bool
+	watch *watch
+}
+
+// wait is called before each read that may block; the first time nothing may be buffered.
+func (g *guard) wait(br *bufio.Reader) error {
+	if err := g.ctx.Err(); err != nil {
+		return err
+	}
+	if g.taken {
+		return nil
+	}
+	g.taken = true
+	conn, err := connOf(br)
+	if conn == nil || err != nil {
+		return err
+	}
+	dl, _ := g.ctx.Deadline() // the zero time is no deadline
+	if err := conn.SetReadDeadline(dl); err != nil {
+		return err
+	}
+	if g.ctx.Done() != nil {
+		g.watch = &watch{conn: conn}
+		g.stop = context.AfterFunc(g.ctx, g.watch.interrupt)
+	}
+	return nil
+}
+
+// release ends the rule: after it the context touches the connection no more.
+func (g *guard) release() {
+	if g.stop != nil && !g.stop() {
+		g.watch.release()
+	}
+	*g = guard{}
+}
+
+// watch interrupts the reads of a connection once.
+type watch struct {
+	mu   sync.Mutex
+	conn net.Conn // nil when the connection is somebody else's again
+}
+
+func (w *watch) interrupt() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.conn != nil {
+		_ = w.conn.SetReadDeadline(time.Unix(1, 0))
+	}
+}
+
+func (w *watch) release() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.conn = nil
+}
+
+// connOf returns the net.Conn that br reads from, or nil if it reads from something else. Nothing may be buffered in br. An
+// error means that bytes were lost.
+func connOf(br *bufio.Reader) (net.Conn, error) {
+	if br.Buffered() > 0 {
+		return nil, nil
+	}
+	s := sources.Get().(*source)
+	_, err := br.WriteTo(s)
+	conn, lost := s.conn, s.lost
+	*s = source{}
+	sources.Put(s)
+	if lost {
+		return nil, err
+	}
+	return conn, nil
+}
+
+var sources = sync.Pool{New: func() any { return new(source) }}
+
+// source is a writer that learns what it is to read from, and takes nothing.
+type source struct {
+	conn net.Conn
+	lost bool
+}
+
+func (s *source) ReadFrom(r io.Reader) (int64, error) {
+	s.conn, _ = r.(net.Conn)
+	return 0, nil
+}
+
+// Write is called by a connection whose own WriteTo has read before it looked at its writer.
+func (s *source) Write([]byte) (int, error) {
+	s.lost = true
+	return 0, io.ErrClosedPipe
+}

@@ -1,0 +1,28 @@
+package wire
+
+import (
+	"encoding/binary"
+	"errors"
+	"strings"
+
+	"github.com/redis/rueidis"
+)
+
+// RedisError returns what client.Do returns for an error reply of that text: a *rueidis.RedisError, which only rueidis can
+// make. It makes one from the bytes that RedisMessage.CacheMarshal would have written: 7 bytes of time to live, the type byte,
+// the length in 8 bytes, the text. Should another version of rueidis not take them, the error is a plain one with that text.
+func RedisError(text string) error {
+	const ttl, typ, size = 7, 1, 8
+	b := make([]byte, ttl+typ+size, ttl+typ+size+len(text))
+	b[ttl] = '-'
+	binary.BigEndian.PutUint64(b[ttl+typ:], uint64(len(text)))
+	b = append(b, text...)
+	text = strings.TrimPrefix(text, "ERR ") // as RedisMessage.Error does
+	var m rueidis.RedisMessage
+	if m.CacheUnmarshalView(b) == nil {
+		if err, ok := m.Error().(*rueidis.RedisError); ok && err.Error() == text {
+			return err
+		}
+	}
+	return errors.New(text)
+}

@@ -1,0 +1,226 @@
+package wire
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/redis/rueidis"
+)
+
+var (
+	// ErrUnsupported is returned for a client that does not hand its reader out.
+	ErrUnsupported = errors.New("the client does not hand out its connection's reader")
+	// ErrSlots is returned for commands whose keys are in several slots of a cluster.
+	ErrSlots = errors.New("commands of several cluster slots")
+	// ErrOutOfStep is returned by Close where the closing reply is not what stands on the connection.
+	ErrOutOfStep = errors.New("connection is out of step with its replies")
+)
+
+// MaxCommands is how many commands one bracket takes at most.
+const MaxCommands = 16 << 10
+
+// Mode says how a bracket is sent.
+type Mode byte
+
+const (
+	// Blocking marks the bracket as blocking: rueidis sends it to a primary and sets no deadline but the context's.
+	Blocking Mode = iota
+	// ReadOnly marks the bracket as read-only: rueidis may send it to a replica.
+	ReadOnly
+)
+
+// Conn is a borrowed connection. Close or Abandon must be called, once.
+type Conn struct {
+	stream rueidis.MultiRedisResultStream
+	br     *bufio.Reader
+	guard  guard
+	cmds   []rueidis.Completed
+	sent   int // commands of the caller in the bracket
+}
+
+var conns = sync.Pool{New: func() any { return new(Conn) }}
+
+// Open sends cmds, which are consumed, and returns when the connection has begun to answer. An error of the server to the
+// opening PING is returned as it is.
+func Open(ctx context.Context, client rueidis.Client, cmds []rueidis.Completed, mode Mode) (*Conn, error) {
+	if len(cmds) == 0 || len(cmds) > MaxCommands {
+		return nil, fmt.Errorf("%d commands in a bracket", len(cmds))
+	}
+	if err := checkSlots(cmds); err != nil {
+		return nil, err
+	}
+	c := conns.Get().(*Conn)
+	c.sent = len(cmds)
+	c.cmds = append(c.cmds[:0], ping(client, "x", mode))
+	c.cmds = append(c.cmds, cmds...)
+	c.cmds = append(c.cmds, ping(client, closing(len(cmds)), mode))
+	c.stream = client.DoMultiStream(ctx, c.cmds...)
+	clear(c.cmds) // rueidis recycles them
+	if err := c.stream.Error(); err != nil {
+		c.release()
+		return nil, err
+	}
+	c.guard.ctx = ctx
+	_, err := c.stream.WriteTo((*opener)(c))
+	if err == nil && c.br == nil {
+		err = ErrUnsupported
+	}
+	if err != nil {
+		c.Abandon()
+		return nil, err
+	}
+	return c, nil
+}
+
+// Reader returns the connection's reader. It stands at the first reply.
+func (c *Conn) Reader() *bufio.Reader { return c.br }
+
+// Wait is to be called before each read that may block; the first time nothing may be buffered. It returns the context's error.
+func (c *Conn) Wait() error { return c.guard.wait(c.br) }
+
+// Close gives the connection back to the client's pool. The reader must stand at the closing reply, with what may stand aside
+// before it read. If anything else is there the connection is closed, and the error is ErrOutOfStep or the one from reading.
+func (c *Conn) Close() error {
+	if err := c.proof(); err != nil {
+		c.Abandon()
+		return err
+	}
+	c.guard.release()
+	for range c.sent + 1 {
+		if _, err := c.stream.WriteTo(io.Discard); err != rueidis.Nil {
+			// The nulls were there a moment ago: rueidis has its own mind, and the connection is not to be trusted.
+			c.Abandon()
+			return fmt.Errorf("%w: null of the closing reply: %w", ErrOutOfStep, err)
+		}
+	}
+	c.release()
+	return nil
+}
+
+// proof checks that the closing reply stands on the connection and steps over its header.
+func (c *Conn) proof() error {
+	payload := closing(c.sent)
+	var digits [20]byte
+	size := strconv.AppendInt(digits[:0], int64(len(payload)), 10)
+	header := 1 + len(size) + 2
+	if c.br.Buffered() == 0 {
+		if err := c.Wait(); err != nil {
+			return err
+		}
+	}
+	b, err := c.br.Peek(header + len(payload) + 2)
+	if err != nil {
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		return err
+	}
+	if b[0] != '$' || string(b[1:1+len(size)]) != string(size) || string(b[1+len(size):header]) != "\r\n" ||
+		string(b[header:header+len(payload)]) != payload || string(b[header+len(payload):]) != "\r\n" {
+		return fmt.Errorf("%w: %.40q where the closing reply is due", ErrOutOfStep, b)
+	}
+	_, err = c.br.Discard(header)
+	return err
+}
+
+// Abandon closes the connection, whatever is unread on it.
+func (c *Conn) Abandon() {
+	c.guard.release()
+	if c.br != nil {
+		c.br.Reset(empty{})
+	}
+	for c.stream.HasNext() {
+		_, _ = c.stream.WriteTo(breaker{})
+	}
+	c.release()
+}
+
+func (c *Conn) release() {
+	cmds := c.cmds
+	*c = Conn{cmds: cmds[:0]}
+	conns.Put(c)
+}
+
+// opener is a Conn as the writer that learns the reader.
+type opener Conn
+
+func (c *opener) ReadFrom(src io.Reader) (int64, error) {
+	lr, ok := src.(*io.LimitedReader)
+	if !ok {
+		return 0, ErrUnsupported
+	}
+	br, ok := lr.R.(*bufio.Reader)
+	if !ok {
+		return 0, ErrUnsupported
+	}
+	n, err := br.Discard(int(min(lr.N, maxPing)))
+	if err == nil {
+		c.br = br
+	}
+	return int64(n), err
+}
+
+// maxPing bounds the reply to the opening PING; more is not ours.
+const maxPing = 16
+
+// Write takes a reply to the opening PING that is no bulk string.
+func (c *opener) Write([]byte) (int, error) { return 0, ErrUnsupported }
+
+// breaker makes rueidis close the connection: it claims to have read more than there was.
+type breaker struct{}
+
+func (breaker) ReadFrom(src io.Reader) (int64, error) {
+	lr, ok := src.(*io.LimitedReader)
+	if !ok {
+		return 0, errAbandoned
+	}
+	return lr.N + 3, errAbandoned // the string, its CRLF, and one more
+}
+
+func (breaker) Write([]byte) (int, error) { return 0, errAbandoned }
+
+var errAbandoned = errors.New("connection was given up")
+
+// empty is the source of a reader whose connection was given up.
+type empty struct{}
+
+func (empty) Read([]byte) (int, error) { return 0, errAbandoned }
+
+func ping(client rueidis.Client, payload string, mode Mode) rueidis.Completed {
+	b := client.B().Arbitrary("PING").Args(payload)
+	if mode == ReadOnly {
+		return b.ReadOnly()
+	}
+	return b.Blocking()
+}
+
+// closing is the payload of the closing PING behind n commands: n+1 nulls, but for the last CRLF.
+func closing(n int) string { return nulls[:len(null)*(n+1)-2] }
+
+const null = "_\r\n"
+
+var nulls = strings.Repeat(null, MaxCommands+1)
+
+// checkSlots refuses what rueidis would panic on.
+func checkSlots(cmds []rueidis.Completed) error {
+	first := initSlot
+	for i := range cmds {
+		switch s := cmds[i].Slot(); {
+		case s >= initSlot: // of no slot, or of a client that is no cluster's
+		case first == initSlot:
+			first = s
+		case s != first:
+			return fmt.Errorf("%w: %d and %d", ErrSlots, first, s)
+		}
+	}
+	return nil
+}
+
+// initSlot is what rueidis marks a cluster's command with that has no key; smaller numbers are slots.
+const initSlot = uint16(1 << 14)
