@@ -1,0 +1,2 @@
+// Package rueidisstream reads a reply of Redis while it arrives.
+package rueidisstream

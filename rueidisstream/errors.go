@@ -1,0 +1,91 @@
+package rueidisstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/redis/rueidis"
+
+	"github.com/rueidisx/rueidisx/internal/resp"
+	"github.com/rueidisx/rueidisx/internal/wire"
+)
+
+var (
+	// ErrReused is returned for a command that was sent before: rueidis recycles a Completed once it is sent, so an iterator
+	// of Values or Pairs can be ranged over once only.
+	ErrReused = errors.New("rueidisstream: a command can be sent once only")
+	// ErrTooBig is returned for an element that is larger than WithMaxBytes or nested deeper than WithMaxDepth.
+	ErrTooBig = resp.ErrTooBig
+	// ErrShape is returned where a reply has another shape than the call needs, such as an odd number of elements for Pairs.
+	ErrShape = resp.ErrShape
+	// ErrProtocol is returned for bytes that are not RESP, and for a reply that is not alone where it stands.
+	ErrProtocol = resp.ErrProtocol
+	// ErrUnsupported is returned for a client that does not hand out its connections' readers, such as a mock, and for
+	// commands that cannot be streamed: those that subscribe, and those that change how the connection speaks.
+	ErrUnsupported = wire.ErrUnsupported
+
+	errClosed = errors.New("rueidisstream: the Reader is closed")
+)
+
+// replyError returns the error that an element of kind Error, BlobError or Null stands for, as client.Do returns it.
+func replyError(e resp.Element) error {
+	if e.Kind == resp.Null {
+		return rueidis.Nil
+	}
+	return wire.RedisError(string(e.Bytes))
+}
+
+func isReplyError(kind byte) bool {
+	return kind == resp.Null || kind == resp.Error || kind == resp.BlobError
+}
+
+// fromServer tells whether err is the server's answer to the command itself.
+func fromServer(err error) bool {
+	if err == rueidis.Nil {
+		return true
+	}
+	_, ok := err.(*rueidis.RedisError)
+	return ok
+}
+
+// sendError describes an error from before the reply's first byte.
+func sendError(ctx context.Context, err error) error {
+	if fromServer(err) {
+		return normal(err)
+	}
+	err = cause(ctx, err)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("rueidisstream: the connection was closed before the reply "+
+			"(by a restart, a proxy, or the server's client-output-buffer-limit): %w", err)
+	}
+	return fmt.Errorf("rueidisstream: before the reply: %w", err)
+}
+
+// normal returns a server's error as client.Do does, which leaves out the prefix "ERR ".
+func normal(err error) error {
+	if e, ok := err.(*rueidis.RedisError); ok && !e.IsNil() {
+		return (*rueidis.RedisMessage)(e).Error()
+	}
+	return err
+}
+
+// cause makes the context's error visible in err, and the end of a connection unmistakable.
+func cause(ctx context.Context, err error) error {
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	done := ctx.Err()
+	if done == nil && errors.Is(err, os.ErrDeadlineExceeded) {
+		if _, ok := ctx.Deadline(); ok {
+			// The connection has the context's deadline and may see it a moment before the context does.
+			done = context.DeadlineExceeded
+		}
+	}
+	if done != nil && !errors.Is(err, done) {
+		return fmt.Errorf("%w (%w)", done, err)
+	}
+	return err
+}

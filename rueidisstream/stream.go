@@ -1,0 +1,134 @@
+package rueidisstream
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/redis/rueidis"
+
+	"github.com/rueidisx/rueidisx/internal/resp"
+	"github.com/rueidisx/rueidisx/internal/wire"
+)
+
+// stream is the machinery below a Reader: a borrowed connection and the parser on it. It is recycled.
+type stream struct {
+	rd   resp.Reader
+	conn *wire.Conn // nil for a reply that comes from no connection
+	ctx  context.Context
+	cfg  config
+	copy copies
+}
+
+var streams = sync.Pool{New: func() any { return new(stream) }}
+
+// open sends cmds, which are consumed, and returns when the first byte of the first reply is there.
+func open(ctx context.Context, client rueidis.Client, cmds []rueidis.Completed, cfg config) (*stream, error) {
+	for i := range cmds {
+		if err := refuse(&cmds[i]); err != nil {
+			return nil, err
+		}
+	}
+	s := streams.Get().(*stream)
+	s.ctx, s.cfg = ctx, cfg
+	s.copy.take(cmds)
+	for try := 0; ; try++ {
+		err := s.send(client, cmds)
+		if err == nil {
+			return s, nil
+		}
+		if !s.copy.again(ctx, try, err) {
+			s.release()
+			return nil, sendError(ctx, err)
+		}
+		cmds = s.copy.build(client)
+	}
+}
+
+// send opens a bracket and steps to the first reply.
+func (s *stream) send(client rueidis.Client, cmds []rueidis.Completed) (err error) {
+	if s.conn, err = wire.Open(s.ctx, client, cmds, s.cfg.mode); err != nil {
+		return err
+	}
+	s.rd.Reset(s.conn.Reader(), s.conn.Wait, s.cfg.limits)
+	if _, err = s.rd.Next(); err != nil {
+		s.conn.Abandon()
+		s.conn = nil
+	}
+	return err
+}
+
+// source makes a stream of bytes that come from no connection.
+func source(r io.Reader, cfg config) *stream {
+	br, ok := r.(*bufio.Reader)
+	if !ok {
+		br = bufio.NewReader(r)
+	}
+	s := streams.Get().(*stream)
+	s.ctx, s.cfg = context.Background(), cfg
+	s.rd.Reset(br, nil, cfg.limits)
+	return s
+}
+
+// own returns the error that the reply itself is, which is then read, or nil.
+func (s *stream) own() error {
+	if !isReplyError(s.rd.Header().Kind) {
+		return nil
+	}
+	e, err := s.rd.Current()
+	if err != nil {
+		return s.wrap(err)
+	}
+	err = replyError(e)
+	_ = s.rd.Finish() // the reply is in memory
+	return err
+}
+
+// close gives the connection back if what is left of the reply can be read within the limit, or else closes it. Its error
+// tells that the reply was not what it seemed; what happens to a connection after the whole reply was read is nobody's error.
+func (s *stream) close() error {
+	if !s.rd.Done() && (s.cfg.drain == 0 || s.ctx.Err() != nil || s.rd.FinishWithin(s.cfg.drain) != nil) {
+		s.abandon()
+		return nil
+	}
+	defer s.release()
+	if s.conn == nil {
+		s.rd.Leave()
+		return nil
+	}
+	if _, err := s.rd.Sync(); err != nil {
+		s.conn.Abandon()
+		return s.misplaced(err)
+	}
+	return s.misplaced(s.conn.Close())
+}
+
+// abandon closes the connection, whatever is unread on it.
+func (s *stream) abandon() {
+	if s.conn != nil {
+		s.conn.Abandon()
+	}
+	s.release()
+}
+
+// misplaced returns an error if there was something behind the reply that is not the closing of the bracket.
+func (s *stream) misplaced(err error) error {
+	if errors.Is(err, wire.ErrOutOfStep) || errors.Is(err, resp.ErrProtocol) {
+		return fmt.Errorf("rueidisstream: behind the reply (%d bytes): %w: %w", s.rd.Offset(), ErrProtocol, err)
+	}
+	return nil
+}
+
+func (s *stream) release() {
+	s.conn, s.ctx = nil, nil
+	s.copy.forget()
+	streams.Put(s)
+}
+
+// wrap adds the position to an error from reading.
+func (s *stream) wrap(err error) error {
+	return fmt.Errorf("rueidisstream: after %d elements (%d bytes): %w", s.rd.Elements(), s.rd.Offset(), cause(s.ctx, err))
+}
