@@ -28,33 +28,18 @@ type body struct {
 }
 
 // openBody makes the string that t begins the one to be read by pieces.
-func (r *Reader) openBody(t token) error {
+func (r *Reader) openBody(t token) {
 	r.free()
 	if t.streamed {
 		r.body = body{state: bodyChunks, first: true}
-		return nil
+		return
 	}
 	r.body = body{state: bodyBulk, left: t.n}
-	if t.kind != Verbatim {
-		return nil
+	if t.kind == Verbatim {
+		r.pos += verbatimPrefix // header has seen it
+		r.free()
+		r.body.left -= verbatimPrefix
 	}
-	if err := r.need(min(t.n, verbatimPrefix)); err != nil {
-		return err
-	}
-	if err := checkVerbatim(r.buf[r.pos : r.pos+int(min(t.n, verbatimPrefix))]); err != nil {
-		return err
-	}
-	r.pos += verbatimPrefix
-	r.free()
-	r.body.left -= verbatimPrefix
-	return nil
-}
-
-func checkVerbatim(b []byte) error {
-	if len(b) < verbatimPrefix || b[verbatimPrefix-1] != ':' {
-		return fmt.Errorf("%w: verbatim string %.40q has no prefix", ErrProtocol, cutText(b))
-	}
-	return nil
 }
 
 // Read reads from the string on which r stands; it returns io.EOF at the string's end and nowhere else.

@@ -74,10 +74,14 @@ func (r *Reader) Pair(nested bool) (key, value Element, err error) {
 	return r.took(ks), r.took(vs), nil
 }
 
-// Nested tells whether the next element of the innermost aggregate is an array of two. It consumes nothing.
+// Nested tells whether the next element of the innermost aggregate is an array of two. In a map it is a
+// key, whatever it is. Nothing is consumed.
 func (r *Reader) Nested() (bool, error) {
 	if err := r.begin(); err != nil {
 		return false, err
+	}
+	if r.top().kind == Map {
+		return false, nil
 	}
 	t, err := r.sibling(true)
 	if err == io.EOF {

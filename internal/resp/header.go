@@ -25,17 +25,24 @@ func (r *Reader) line(limit int64) (start, stop int, err error) {
 			if stop < start || region[stop] != '\r' {
 				return 0, 0, fmt.Errorf("%w: line %.40q does not end with CRLF", ErrProtocol, region[start:from+i+1])
 			}
+			if int64(stop-start) > limit {
+				return 0, 0, tooLong(limit)
+			}
 			r.pos = r.mark + stop + 2
 			return start, stop, nil
 		}
 		from = len(region)
-		if int64(from) > limit {
-			return 0, 0, fmt.Errorf("%w: a line of more than %d bytes", ErrTooBig, limit)
+		if int64(from-(r.pos-r.mark)) > limit {
+			return 0, 0, tooLong(limit)
 		}
 		if err := r.moreLine(); err != nil {
 			return 0, 0, err
 		}
 	}
+}
+
+func tooLong(limit int64) error {
+	return fmt.Errorf("%w: a line of more than %d bytes", ErrTooBig, limit)
 }
 
 // lengthLine is more than any valid header with a length has.
@@ -58,7 +65,7 @@ func (r *Reader) header() (t token, err error) {
 	default:
 		return t, fmt.Errorf("%w: type byte %q", ErrProtocol, t.kind)
 	}
-	start, stop, err := r.line(int64(r.pos-r.mark) + lengthLine)
+	start, stop, err := r.line(lengthLine)
 	if err != nil {
 		return t, lengthError(err)
 	}
@@ -77,8 +84,22 @@ func (r *Reader) header() (t token, err error) {
 		return t, fmt.Errorf("%w: length %d of type %q", ErrProtocol, t.n, t.kind)
 	case (t.kind == Map || t.kind == attribute) && !t.streamed:
 		t.n *= 2
+	case t.kind == Verbatim:
+		return t, r.prefix(t.n)
 	}
 	return t, nil
+}
+
+// prefix checks the prefix of the verbatim string of n bytes that follows.
+func (r *Reader) prefix(n int64) error {
+	n = min(n, verbatimPrefix)
+	if err := r.need(n); err != nil {
+		return err
+	}
+	if b := r.buf[r.pos : r.pos+int(n)]; n < verbatimPrefix || b[n-1] != ':' {
+		return fmt.Errorf("%w: verbatim string %q has no prefix", ErrProtocol, b)
+	}
+	return nil
 }
 
 // scalar reads the line of an element that is one line.

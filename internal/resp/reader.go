@@ -160,11 +160,11 @@ func (r *Reader) enter(t token) error {
 		r.body = body{}
 		return r.push(t)
 	case isString(t.kind):
-		return r.openBody(t)
+		r.openBody(t)
 	default:
 		r.body = body{state: bodyText, start: t.text, left: t.n}
-		return nil
 	}
+	return nil
 }
 
 // count notes that an element of the innermost aggregate has begun.

@@ -219,7 +219,7 @@ func newReader(t testing.TB, src io.Reader, size int, hook bool) *Reader {
 }
 
 // transcript is a file of testdata/resp: quoted bytes, a line "---", and how they read.
-func transcript(t *testing.T, file string) (input, golden string) {
+func transcript(t testing.TB, file string) (input, golden string) {
 	b, err := os.ReadFile(file)
 	require.NoError(t, err)
 	head, golden, ok := strings.Cut(string(b), "---\n")

@@ -78,16 +78,11 @@ func (r *Reader) open(t token, keep bool) error {
 		return nil
 	case t.streamed:
 		return r.dropChunks()
-	case !keep:
+	case keep:
+		return r.keepBytes(t.n)
+	default:
 		return r.dropBytes(t.n)
 	}
-	if err := r.keepBytes(t.n); err != nil {
-		return err
-	}
-	if t.kind != Verbatim {
-		return nil
-	}
-	return checkVerbatim(r.buf[r.pos-int(t.n)-len(crlf) : r.pos-len(crlf)])
 }
 
 // closeTop leaves the innermost aggregate. What stands aside is cut out of what is kept.

@@ -57,7 +57,7 @@ func Open(ctx context.Context, client rueidis.Client, cmds []rueidis.Completed, 
 	}
 	c := conns.Get().(*Conn)
 	c.sent = len(cmds)
-	c.cmds = append(c.cmds[:0], ping(client, "x", mode))
+	c.cmds = append(c.cmds[:0], ping(client, opening, mode))
 	c.cmds = append(c.cmds, cmds...)
 	c.cmds = append(c.cmds, ping(client, closing(len(cmds)), mode))
 	c.stream = client.DoMultiStream(ctx, c.cmds...)
@@ -103,30 +103,44 @@ func (c *Conn) Close() error {
 	return nil
 }
 
-// proof checks that the closing reply stands on the connection and steps over its header.
+// proof checks that the closing reply stands on the connection and steps over its header. It waits for no more bytes than
+// are due, and not for those behind a wrong one.
 func (c *Conn) proof() error {
 	payload := closing(c.sent)
 	var digits [20]byte
 	size := strconv.AppendInt(digits[:0], int64(len(payload)), 10)
-	header := 1 + len(size) + 2
-	if c.br.Buffered() == 0 {
-		if err := c.Wait(); err != nil {
-			return err
+	at := 0
+	for _, part := range [...]string{"$", string(size), "\r\n", payload, "\r\n"} {
+		for part != "" {
+			b, err := c.peek(at)
+			if err != nil {
+				return err
+			}
+			n := min(len(b)-at, len(part))
+			if string(b[at:at+n]) != part[:n] {
+				return fmt.Errorf("%w: %.40q where the closing reply is due", ErrOutOfStep, b)
+			}
+			at, part = at+n, part[n:]
 		}
 	}
-	b, err := c.br.Peek(header + len(payload) + 2)
-	if err != nil {
+	_, err := c.br.Discard(at - len(payload) - 2)
+	return err
+}
+
+// peek returns what is buffered, at least one byte more than at.
+func (c *Conn) peek(at int) ([]byte, error) {
+	if c.br.Buffered() == 0 {
+		if err := c.Wait(); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := c.br.Peek(at + 1); err != nil {
 		if err == io.EOF {
 			err = io.ErrUnexpectedEOF
 		}
-		return err
+		return nil, err
 	}
-	if b[0] != '$' || string(b[1:1+len(size)]) != string(size) || string(b[1+len(size):header]) != "\r\n" ||
-		string(b[header:header+len(payload)]) != payload || string(b[header+len(payload):]) != "\r\n" {
-		return fmt.Errorf("%w: %.40q where the closing reply is due", ErrOutOfStep, b)
-	}
-	_, err = c.br.Discard(header)
-	return err
+	return c.br.Peek(c.br.Buffered())
 }
 
 // Abandon closes the connection, whatever is unread on it.
@@ -156,18 +170,15 @@ func (c *opener) ReadFrom(src io.Reader) (int64, error) {
 		return 0, ErrUnsupported
 	}
 	br, ok := lr.R.(*bufio.Reader)
-	if !ok {
+	if !ok || lr.N != int64(len(opening)) {
 		return 0, ErrUnsupported
 	}
-	n, err := br.Discard(int(min(lr.N, maxPing)))
+	n, err := br.Discard(len(opening))
 	if err == nil {
 		c.br = br
 	}
 	return int64(n), err
 }
-
-// maxPing bounds the reply to the opening PING; more is not ours.
-const maxPing = 16
 
 // Write takes a reply to the opening PING that is no bulk string.
 func (c *opener) Write([]byte) (int, error) { return 0, ErrUnsupported }
@@ -199,6 +210,9 @@ func ping(client rueidis.Client, payload string, mode Mode) rueidis.Completed {
 	}
 	return b.Blocking()
 }
+
+// opening is the payload of the opening PING.
+const opening = "x"
 
 // closing is the payload of the closing PING behind n commands: n+1 nulls, but for the last CRLF.
 func closing(n int) string { return nulls[:len(null)*(n+1)-2] }
