@@ -10,7 +10,7 @@ import (
 
 // RedisError returns what client.Do returns for an error reply of that text: a *rueidis.RedisError, which only rueidis can
 // make. It makes one from the bytes that RedisMessage.CacheMarshal would have written: 7 bytes of time to live, the type byte,
-// the length in 8 bytes, the text. Should another version of rueidis not take them, the error is a plain one with that text.
+// the length in 8 bytes, the text. Should a version of rueidis not take them, the error is a plain one with that text.
 func RedisError(text string) error {
 	const ttl, typ, size = 7, 1, 8
 	b := make([]byte, ttl+typ+size, ttl+typ+size+len(text))
@@ -18,11 +18,14 @@ func RedisError(text string) error {
 	binary.BigEndian.PutUint64(b[ttl+typ:], uint64(len(text)))
 	b = append(b, text...)
 	text = strings.TrimPrefix(text, "ERR ") // as RedisMessage.Error does
-	var m rueidis.RedisMessage
-	if m.CacheUnmarshalView(b) == nil {
+	m := new(rueidis.RedisMessage)
+	if u, ok := any(m).(unmarshaler); ok && u.CacheUnmarshalView(b) == nil {
 		if err, ok := m.Error().(*rueidis.RedisError); ok && err.Error() == text {
 			return err
 		}
 	}
 	return errors.New(text)
 }
+
+// unmarshaler is a *rueidis.RedisMessage of all but old releases.
+type unmarshaler interface{ CacheUnmarshalView(buf []byte) error }

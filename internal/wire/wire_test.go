@@ -258,7 +258,8 @@ func TestWait(t *testing.T) {
 		c := newFakeClient(t, f, func(o *rueidis.ClientOption) { o.ConnWriteTimeout = 200 * time.Millisecond })
 		w, err := Open(ctx, c, []rueidis.Completed{arbitrary(c, "NOTHING")}, ReadOnly)
 		require.NoError(t, err)
-		_, _ = w.Reader().Discard(w.Reader().Buffered()) // the closing reply
+		_, err = io.ReadFull(w.Reader(), make([]byte, len("$4\r\n_\r\n_\r\n"))) // the closing reply
+		require.NoError(t, err)
 		return w, c, f
 	}
 	t.Run("cancel interrupts a read", func(t *testing.T) {
@@ -344,17 +345,6 @@ func TestConnOf(t *testing.T) {
 	})
 }
 
-func TestSlots(t *testing.T) {
-	cmds := func(slots ...uint16) (cs []rueidis.Completed) {
-		c := newFakeClient(t, redistest.NewFake(t, echo))
-		for range slots {
-			cs = append(cs, arbitrary(c, "LINES", "x"))
-		}
-		return cs
-	}
-	require.NoError(t, checkSlots(cmds(1, 2)), "a client of one node has no slots")
-}
-
 func TestRedisError(t *testing.T) {
 	f := redistest.NewFake(t, func(c *redistest.FakeConn, cmd []string) { c.Write("-" + cmd[1] + "\r\n") })
 	c := newFakeClient(t, f)
@@ -370,4 +360,23 @@ func TestRedisError(t *testing.T) {
 		_, isErr := rueidis.IsRedisErr(got)
 		require.True(t, isErr)
 	}
+}
+
+// What is handed to our writers by something that is not rueidis as we know it is refused, and nothing is kept of it.
+func TestForeignSource(t *testing.T) {
+	for _, src := range []io.Reader{
+		strings.NewReader("x"),
+		&io.LimitedReader{R: strings.NewReader("x"), N: 1},
+	} {
+		c := new(Conn)
+		_, err := (*opener)(c).ReadFrom(src)
+		require.ErrorIs(t, err, ErrUnsupported)
+		require.Nil(t, c.br)
+		_, err = new(copier).ReadFrom(src)
+		require.ErrorIs(t, err, ErrUnsupported)
+	}
+	_, err := breaker{}.ReadFrom(strings.NewReader("x"))
+	require.Error(t, err)
+	_, err = breaker{}.Write([]byte("x"))
+	require.Error(t, err)
 }
