@@ -33,7 +33,7 @@ func (r *Reader) open(ctx context.Context, client rueidis.Client, cmd rueidis.Co
 		return err
 	}
 	r.s, r.started = s, true
-	if err := s.own(); err != nil {
+	if err := s.ownReply(); err != nil {
 		r.s = nil
 		if cerr := s.close(); cerr != nil {
 			return cerr

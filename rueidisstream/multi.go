@@ -69,7 +69,7 @@ func (r *Replies) Next() (*Reader, error) {
 		return nil, r.err
 	}
 	r.due--
-	if err := r.s.own(); err != nil {
+	if err := r.s.ownReply(); err != nil {
 		if !fromServer(err) {
 			r.abandon()
 			r.err = err

@@ -73,7 +73,7 @@ func source(r io.Reader, cfg config) *stream {
 	return s
 }
 
-// own returns the error that the reply itself is, which is then read, or nil.
+// own returns the error that the element is on which the parser stands, or nil.
 func (s *stream) own() error {
 	if !isReplyError(s.rd.Header().Kind) {
 		return nil
@@ -82,8 +82,15 @@ func (s *stream) own() error {
 	if err != nil {
 		return s.wrap(err)
 	}
-	err = replyError(e)
-	_ = s.rd.Finish() // the reply is in memory
+	return replyError(e)
+}
+
+// ownReply is own for the reply itself, which is then read to its end.
+func (s *stream) ownReply() error {
+	err := s.own()
+	if err != nil && fromServer(err) {
+		_ = s.rd.Finish() // it is in memory
+	}
 	return err
 }
 
