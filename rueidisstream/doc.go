@@ -1,2 +1,83 @@
-// Package rueidisstream reads a reply of Redis while it arrives.
+// Package rueidisstream reads a reply of Redis while it arrives: any command, any type, any size, in constant memory and
+// without an allocation per element. It works with any rueidis.Client that an application already holds; where the
+// application called client.Do, it calls this package.
+//
+//	for member, err := range rueidisstream.Values(ctx, client, client.B().Smembers().Key("big").Build()) {
+//		if err != nil {
+//			return err
+//		}
+//		use(member.Bytes())
+//	}
+//
+// [Do] returns a [Reader] of the reply, [Values] and [Pairs] iterate over its elements, [Copy] writes one string to an
+// io.Writer, and [DoMulti] sends several commands in a pipeline. Arguments come as ctx, client, command, options, which is Go's
+// order; rueidis' own helpers take the client first.
+//
+// # Where a Reader stands
+//
+// After Do, a Reader stands on the reply itself: a string is read at once, by Read, WriteTo or Value; an aggregate by Values,
+// Pairs or Next. Header().Len is the bytes of a string, the elements of an aggregate (two for each pair of a map), and -1
+// where the protocol does not say. An empty aggregate yields nothing. Replies.Next returns a command's own server error or
+// null as its error and goes on with the next command; any other error is final; io.EOF is the end.
+//
+// # Sending
+//
+// Do, Copy and DoMulti send at once; Do returns at the reply's first byte. Values and Pairs send when they are ranged over, which
+// can be done once. A stream has one connection to itself, out of the client's pool for blocking commands and streams
+// (ClientOption.BlockingPoolSize), until its loop ends or it is closed. No goroutine is started.
+//
+// Commands after which the connection would speak otherwise, or not at all, are refused with ErrUnsupported before anything
+// is sent: those that subscribe, MONITOR, HELLO, RESET, QUIT, SYNC, PSYNC and CLIENT REPLY.
+//
+// A command that only reads is sent again, some times, if its connection turns out to have been closed before anything of
+// the reply arrived, as pooled connections are after a restart. After the first byte nothing is sent again, and a command
+// that writes is sent once only.
+//
+// # Errors
+//
+// At most one error comes, always last. A server error or a null for the whole reply is the genuine *rueidis.RedisError or
+// rueidis.Nil, unwrapped, since rueidis.IsRedisNil and rueidis.IsRedisErr compare directly; the connection is kept. An error or
+// null inside an aggregate is an element. An error from the connection is wrapped with the position that was reached, and the
+// connection is closed; one that ends early is io.ErrUnexpectedEOF, never io.EOF, so that io.ReadAll cannot take a cut value for
+// a whole one. When the context is done, errors.Is(err, ctx.Err()) holds.
+//
+// # Leaving early
+//
+// A loop may be left by break, return, panic or runtime.Goexit, and a Reader closed anywhere. If what is unread is at most
+// WithDrain bytes, it is read and the connection goes back to the pool; else the connection is closed, without a look at what
+// it still has, and the pool dials a new one when it needs one. A connection is either proven to stand where it must, or
+// closed: behind every stream a reply of known bytes is due, and has to be there.
+//
+// # Borrowed bytes
+//
+// Elements are valid only until the next iteration or call; copy with String or Append. Elements up to the client's read
+// buffer (ClientOption.ReadBufferEachConn, 0.5 MiB) are views of it; larger ones are assembled in one buffer that is reused.
+// Both halves of a Pair are valid together.
+//
+// # RESP2 and RESP3
+//
+// Both protocols give the same elements: pairs come from flat arrays, maps and arrays of pairs; the nulls of both are one
+// kind; a verbatim string comes without its prefix "txt:"; push data and attributes are passed over; streamed strings and
+// aggregates are understood.
+//
+// # Hostile bytes
+//
+// A length from the wire is checked before it is used, and memory grows only with bytes received. WithMaxBytes and
+// WithMaxDepth limit what one element may take.
+//
+// # Time
+//
+// The context's deadline and its cancelling interrupt a read that waits. ClientOption.ConnWriteTimeout, which rueidis applies to
+// an exchange as a whole, does not cut a stream that takes longer, so a slow consumer is no error; without a deadline in the
+// context, nothing but the connection's end bounds the wait. With AllowReplica, and for Copy of a string, ConnWriteTimeout
+// bounds the wait for the first byte.
+//
+// What a slow consumer has not read yet waits in the server, in the output buffer of the client's connection, and counts
+// there against client-output-buffer-limit.
+//
+// # What is not covered
+//
+// MULTI to EXEC belongs into one DoMulti. Commands that change a connection for those who get it next (SELECT, AUTH, WATCH without
+// its EXEC, CLIENT SETNAME) do so here as they do with client.Do; do not send them. On a cluster, the keys of a DoMulti must be in one slot,
+// and a redirection (MOVED, ASK) comes back as the error that it is.
 package rueidisstream

@@ -51,10 +51,7 @@ func ofMessage(m rueidis.RedisMessage) string {
 	if err != nil {
 		return err.Error()
 	}
-	if strings.HasPrefix(s, "txt:") {
-		s = s[4:] // rueidis leaves the prefix of a verbatim string on
-	}
-	return strconv.Quote(s)
+	return strconv.Quote(strings.TrimPrefix(s, "txt:")) // rueidis leaves the prefix of a verbatim string on
 }
 
 // ofValue writes a Value as ofMessage does.
