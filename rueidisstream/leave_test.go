@@ -49,7 +49,10 @@ func (s failingSink) Write(p []byte) (int, error) { return min(len(p), 10), s.er
 // (bothProtocols looks), and leaving reads no more than the limit: the server's count of bytes sent tells.
 func TestLeaving(t *testing.T) {
 	full := errors.New("disk full")
-	const times, heavy = 100, 10 // heavy where the server builds 64 MiB for each
+	times, heavy := 100, 10 // heavy where the server builds 64 MiB for each
+	if testing.Short() {
+		times, heavy = 10, 3
+	}
 	bothProtocols(t, func(t *testing.T, c rueidis.Client) {
 		ctx := context.Background()
 		const members, bytes = 1000000, 64 << 20

@@ -408,6 +408,10 @@ func TestOraclePairs(t *testing.T) {
 			{"XREAD", "STREAMS", "stream", "0"},
 			{"HRANDFIELD", "hash", "4", "WITHVALUES"},
 		} {
+			if err := c.Do(context.Background(), c.B().Arbitrary(words...).Build()).Error(); err != nil {
+				require.ErrorContains(t, err, "unknown command", "an old server has not all of them")
+				continue
+			}
 			var pairs []string
 			for p, err := range rueidisstream.Pairs(context.Background(), c, c.B().Arbitrary(words...).Build()) {
 				require.NoError(t, err)

@@ -53,7 +53,7 @@ func (s *stream) send(client rueidis.Client, cmds []rueidis.Completed) (err erro
 	if s.conn, err = wire.Open(s.ctx, client, cmds, s.cfg.mode); err != nil {
 		return err
 	}
-	s.rd.Reset(s.conn.Reader(), s.conn.Wait, s.cfg.limits)
+	s.rd.Reset(s.conn.Reader(), s.conn.Wait(), s.cfg.limits)
 	if _, err = s.rd.Next(); err != nil {
 		s.conn.Abandon()
 		s.conn = nil

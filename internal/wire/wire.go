@@ -41,10 +41,15 @@ type Conn struct {
 	br     *bufio.Reader
 	guard  guard
 	cmds   []rueidis.Completed
-	sent   int // commands of the caller in the bracket
+	sent   int          // commands of the caller in the bracket
+	waiter func() error // c.wait, made once for all that the Conn will be used for
 }
 
-var conns = sync.Pool{New: func() any { return new(Conn) }}
+var conns = sync.Pool{New: func() any {
+	c := new(Conn)
+	c.waiter = c.wait
+	return c
+}}
 
 // Open sends cmds, which are consumed, and returns when the connection has begun to answer. An error of the server to the
 // opening PING is returned as it is.
@@ -81,8 +86,11 @@ func Open(ctx context.Context, client rueidis.Client, cmds []rueidis.Completed, 
 // Reader returns the connection's reader. It stands at the first reply.
 func (c *Conn) Reader() *bufio.Reader { return c.br }
 
-// Wait is to be called before each read that may block; the first time nothing may be buffered. It returns the context's error.
-func (c *Conn) Wait() error { return c.guard.wait(c.br) }
+// Wait returns what is to be called before each read that may block; the first time nothing may be buffered. That returns the
+// context's error. It may be used until Close or Abandon.
+func (c *Conn) Wait() func() error { return c.waiter }
+
+func (c *Conn) wait() error { return c.guard.wait(c.br) }
 
 // Close gives the connection back to the client's pool. The reader must stand at the closing reply, with what may stand aside
 // before it read. If anything else is there the connection is closed, and the error is ErrOutOfStep or the one from reading.
@@ -130,7 +138,7 @@ func (c *Conn) proof() error {
 // peek returns what is buffered, at least one byte more than at.
 func (c *Conn) peek(at int) ([]byte, error) {
 	if c.br.Buffered() == 0 {
-		if err := c.Wait(); err != nil {
+		if err := c.wait(); err != nil {
 			return nil, err
 		}
 	}
@@ -156,8 +164,7 @@ func (c *Conn) Abandon() {
 }
 
 func (c *Conn) release() {
-	cmds := c.cmds
-	*c = Conn{cmds: cmds[:0]}
+	*c = Conn{cmds: c.cmds[:0], waiter: c.waiter}
 	conns.Put(c)
 }
 

@@ -265,13 +265,13 @@ func TestWait(t *testing.T) {
 	t.Run("cancel interrupts a read", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		w, c, _ := open(t, ctx)
-		require.NoError(t, w.Wait())
+		require.NoError(t, w.Wait()())
 		time.AfterFunc(50*time.Millisecond, cancel)
 		begin := time.Now()
 		_, err := w.Reader().ReadByte()
 		require.Error(t, err)
 		require.Less(t, time.Since(begin), 10*time.Second)
-		require.ErrorIs(t, w.Wait(), context.Canceled)
+		require.ErrorIs(t, w.Wait()(), context.Canceled)
 		w.Abandon()
 		echoes(t, c)
 	})
@@ -279,7 +279,7 @@ func TestWait(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), 400*time.Millisecond)
 		defer cancel()
 		w, c, _ := open(t, ctx)
-		require.NoError(t, w.Wait())
+		require.NoError(t, w.Wait()())
 		begin := time.Now()
 		_, err := w.Reader().ReadByte()
 		require.Error(t, err)
@@ -289,7 +289,7 @@ func TestWait(t *testing.T) {
 	})
 	t.Run("ConnWriteTimeout does not go on", func(t *testing.T) {
 		w, c, f := open(t, context.Background())
-		require.NoError(t, w.Wait())
+		require.NoError(t, w.Wait()())
 		time.AfterFunc(500*time.Millisecond, f.CutAll)
 		_, err := w.Reader().ReadByte()
 		require.ErrorIs(t, err, io.EOF, "not a timeout")
@@ -312,7 +312,7 @@ func TestWait(t *testing.T) {
 			w, err := Open(ctx, c, []rueidis.Completed{arbitrary(c, "SLOW")}, Blocking)
 			require.NoError(t, err)
 			if w.Reader().Buffered() == 0 {
-				require.NoError(t, w.Wait())
+				require.NoError(t, w.Wait()())
 			}
 			readLine(t, w.Reader(), "+slow")
 			go cancel()

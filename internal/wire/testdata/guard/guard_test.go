@@ -83,7 +83,7 @@ func guarded(t *testing.T, resp2 bool, mode Mode) {
 			for range k {
 				for range 1 + 2*5000 {
 					if w.Reader().Buffered() == 0 {
-						if err := w.Wait(); err != nil {
+						if err := w.Wait()(); err != nil {
 							t.Fatal(err)
 						}
 					}
@@ -125,7 +125,7 @@ func guarded(t *testing.T, resp2 bool, mode Mode) {
 			t.Fatal(err)
 		}
 		_, _ = w.Reader().Discard(w.Reader().Buffered())
-		if err := w.Wait(); err != nil {
+		if err := w.Wait()(); err != nil {
 			t.Fatal(err)
 		}
 		time.AfterFunc(50*time.Millisecond, cancel)

@@ -1,0 +1,134 @@
+package rueidisstream_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"testing"
+
+	"github.com/redis/rueidis"
+
+	"github.com/rueidisx/rueidisx/internal/redistest"
+	"github.com/rueidisx/rueidisx/rueidisstream"
+)
+
+// BenchmarkCopy is Copy beside rueidis' own DoStream: one string to a writer, in parallel.
+func BenchmarkCopy(b *testing.B) {
+	c := redistest.NewClient(b, redistest.Shared(b))
+	ctx := context.Background()
+	for _, size := range []int{1, 1 << 10, 1 << 20} {
+		if err := c.Do(ctx, c.B().Set().Key("v").Value(string(make([]byte, size))).Build()).Error(); err != nil {
+			b.Fatal(err)
+		}
+		for impl, stream := range map[string]func() (int64, error){
+			"rueidis": func() (int64, error) {
+				s := c.DoStream(ctx, c.B().Get().Key("v").Build())
+				return s.WriteTo(io.Discard)
+			},
+			"rueidisx": func() (int64, error) {
+				return rueidisstream.Copy(ctx, c, c.B().Get().Key("v").Build(), io.Discard)
+			},
+		} {
+			b.Run(fmt.Sprintf("size=%d/impl=%s", size, impl), func(b *testing.B) {
+				b.ReportAllocs()
+				b.SetBytes(int64(size))
+				b.RunParallel(func(p *testing.PB) {
+					for p.Next() {
+						if n, err := stream(); err != nil || n != int64(size) {
+							b.Error(n, err)
+							return
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
+// BenchmarkDoMulti is DoMulti beside rueidis' own DoMultiStream: 20 strings in a pipeline.
+func BenchmarkDoMulti(b *testing.B) {
+	c := redistest.NewClient(b, redistest.Shared(b))
+	ctx := context.Background()
+	for _, size := range []int{1, 1 << 10, 1 << 20} {
+		if err := c.Do(ctx, c.B().Set().Key("v").Value(string(make([]byte, size))).Build()).Error(); err != nil {
+			b.Fatal(err)
+		}
+		for impl, stream := range map[string]func(cmds []rueidis.Completed) error{
+			"rueidis": func(cmds []rueidis.Completed) error {
+				s := c.DoMultiStream(ctx, cmds...)
+				for s.HasNext() {
+					if _, err := s.WriteTo(io.Discard); err != nil {
+						return err
+					}
+				}
+				return nil
+			},
+			"rueidisx": func(cmds []rueidis.Completed) error {
+				for r, err := range rueidisstream.DoMulti(ctx, c, cmds).All() {
+					if err != nil {
+						return err
+					}
+					if _, err := r.WriteTo(io.Discard); err != nil {
+						return err
+					}
+				}
+				return nil
+			},
+		} {
+			b.Run(fmt.Sprintf("size=%d/impl=%s", size, impl), func(b *testing.B) {
+				b.ReportAllocs()
+				b.SetBytes(int64(20 * size))
+				b.RunParallel(func(p *testing.PB) {
+					cmds := make([]rueidis.Completed, 20)
+					for p.Next() {
+						for i := range cmds {
+							cmds[i] = c.B().Get().Key("v").Build()
+						}
+						if err := stream(cmds); err != nil {
+							b.Error(err)
+							return
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
+// BenchmarkMembers is Values over SMEMBERS beside client.Do.
+func BenchmarkMembers(b *testing.B) {
+	c := redistest.NewClient(b, redistest.Shared(b))
+	ctx := context.Background()
+	for _, size := range []int{10, 100, 1000, 5000, 100000} {
+		key := fmt.Sprint("set:", size)
+		fillSet(b, c, key, size)
+		smembers := func() rueidis.Completed { return c.B().Smembers().Key(key).Build() }
+		for impl, read := range map[string]func() (int, error){
+			"rueidis": func() (n int, err error) {
+				members, err := c.Do(ctx, smembers()).AsStrSlice()
+				for _, m := range members {
+					n += len(m)
+				}
+				return n, err
+			},
+			"rueidisx": func() (n int, err error) {
+				for m, err := range rueidisstream.Values(ctx, c, smembers()) {
+					if err != nil {
+						return n, err
+					}
+					n += len(m.Bytes())
+				}
+				return n, nil
+			},
+		} {
+			b.Run(fmt.Sprintf("size=%d/impl=%s", size, impl), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if n, err := read(); err != nil || n != 16*size {
+						b.Fatal(n, err)
+					}
+				}
+			})
+		}
+	}
+}
