@@ -17,6 +17,9 @@ import (
 //
 // An error of w comes back wrapped, a short write as io.ErrShortWrite. A reply that is an error or a null is returned
 // unwrapped, an aggregate as ErrShape. A connection that ends early is io.ErrUnexpectedEOF, wrapped with the position.
+//
+// For GET and other commands that reply with nothing but a string, rueidis' own streaming is used: it applies
+// ClientOption.ConnWriteTimeout to the wait for the first byte. What follows has no limit but the context's.
 func Copy(ctx context.Context, client rueidis.Client, cmd rueidis.Completed, w io.Writer, opts ...Option) (int64, error) {
 	cfg := newConfig(opts)
 	if err := refuse(&cmd); err != nil {
@@ -54,7 +57,7 @@ func copyString(ctx context.Context, client rueidis.Client, cmd rueidis.Complete
 			return n, fmt.Errorf("rueidisstream: after %d bytes: %w", n, sink.Err)
 		case n > 0:
 			return n, fmt.Errorf("rueidisstream: after %d bytes: %w", n, cause(ctx, err))
-		case !s.copy.again(ctx, try, err):
+		case !s.copy.again(ctx, client, try, err):
 			return 0, sendError(ctx, err)
 		}
 		cmd = s.copy.build(client)[0]

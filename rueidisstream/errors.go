@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/redis/rueidis"
 
@@ -79,7 +80,7 @@ func cause(ctx context.Context, err error) error {
 	}
 	done := ctx.Err()
 	if done == nil && errors.Is(err, os.ErrDeadlineExceeded) {
-		if _, ok := ctx.Deadline(); ok {
+		if dl, ok := ctx.Deadline(); ok && !time.Now().Before(dl) {
 			// The connection has the context's deadline and may see it a moment before the context does.
 			done = context.DeadlineExceeded
 		}

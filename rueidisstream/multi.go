@@ -2,11 +2,14 @@ package rueidisstream
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"iter"
 	"strings"
 
 	"github.com/redis/rueidis"
+
+	"github.com/rueidisx/rueidisx/internal/wire"
 )
 
 // windowBytes is how many bytes of commands are sent before their replies are read. It is less than what the buffers of a
@@ -29,6 +32,10 @@ func DoMulti(ctx context.Context, client rueidis.Client, cmds []rueidis.Complete
 	r := &Replies{ctx: ctx, client: client, cfg: newConfig(opts)}
 	if len(cmds) == 0 {
 		r.err = io.EOF
+		return r
+	}
+	if err := wire.CheckSlots(cmds); err != nil {
+		r.err = fmt.Errorf("rueidisstream: %w", err)
 		return r
 	}
 	n := window(cmds)

@@ -203,10 +203,14 @@ func (r *Reader) WriteTo(w io.Writer) (int64, error) {
 		return 0, err
 	}
 	n, err := r.s.rd.WriteTo(w)
-	if err != nil {
-		err = r.s.wrap(err)
+	switch {
+	case err == nil:
+		return n, nil
+	case r.s.rd.Err() != nil:
+		return n, r.s.wrap(err)
+	default: // of w: it may look like one of the connection
+		return n, r.s.at(err)
 	}
-	return n, err
 }
 
 // startString returns the error that the element is in place of a string.

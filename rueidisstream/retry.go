@@ -12,8 +12,10 @@ import (
 )
 
 // The connections of a pool may have been closed by the server while they lay idle. The first that is known of it is an error
-// from before the reply, and then a command that only reads is sent again: at once three times, then after 1, 2, 4 ... ms.
+// from before the reply. All that lie there have the same age, so they are got rid of by PINGs, until one is answered or the
+// pool is through; then a command that only reads is sent again: at once three times, then after 1, 2, 4 ... ms.
 const (
+	maxProbes   = 4096
 	triesAtOnce = 3
 	maxTries    = 12
 	maxPause    = 100 * time.Millisecond
@@ -52,10 +54,11 @@ func (c *copies) forget() {
 }
 
 // again tells, after the pause that is due, whether to send once more after err.
-func (c *copies) again(ctx context.Context, try int, err error) bool {
+func (c *copies) again(ctx context.Context, client rueidis.Client, try int, err error) bool {
 	if len(c.cmds) == 0 || try+1 >= maxTries || ctx.Err() != nil || !isClosed(err) {
 		return false
 	}
+	c.probe(ctx, client)
 	if try < triesAtOnce {
 		return true
 	}
@@ -66,6 +69,18 @@ func (c *copies) again(ctx context.Context, try int, err error) bool {
 		return true
 	case <-ctx.Done():
 		return false
+	}
+}
+
+// probe makes the pool give up connections that are closed: those that it hands out for a PING to the commands' node.
+func (c *copies) probe(ctx context.Context, client rueidis.Client) {
+	for range maxProbes {
+		ping := client.B().Arbitrary("PING").Args("x").ReadOnly()
+		ping = inSlot(ping, c.words[1:c.cmds[0].words], c.cmds[0].slot)
+		s := client.DoStream(ctx, ping)
+		if _, err := s.WriteTo(io.Discard); err == nil || !isClosed(err) {
+			return
+		}
 	}
 }
 
@@ -85,17 +100,22 @@ func (c *copies) build(client rueidis.Client) []rueidis.Completed {
 	words := c.words
 	for _, k := range c.cmds {
 		cmd := client.B().Arbitrary(words[:k.words]...).ReadOnly()
-		for _, w := range words[1:k.words] {
-			if cmd.Slot() == k.slot {
-				break
-			}
-			// The key is whichever word has the command's slot; should it be another word, the slot is right all the same.
-			if with := cmd.SetSlot(w); with.Slot() == k.slot {
-				cmd = with
-			}
-		}
+		cmd = inSlot(cmd, words[1:k.words], k.slot)
 		c.built = append(c.built, cmd)
 		words = words[k.words:]
 	}
 	return c.built
+}
+
+// inSlot gives cmd the slot, by the word that has it: the key or, should it be another word, one that is as good.
+func inSlot(cmd rueidis.Completed, words []string, slot uint16) rueidis.Completed {
+	if cmd.Slot() == slot {
+		return cmd
+	}
+	for _, w := range words {
+		if with := cmd.SetSlot(w); with.Slot() == slot {
+			return with
+		}
+	}
+	return cmd
 }

@@ -40,7 +40,7 @@ func open(ctx context.Context, client rueidis.Client, cmds []rueidis.Completed, 
 		if err == nil {
 			return s, nil
 		}
-		if !s.copy.again(ctx, try, err) {
+		if !s.copy.again(ctx, client, try, err) {
 			s.release()
 			return nil, sendError(ctx, err)
 		}
@@ -136,6 +136,9 @@ func (s *stream) release() {
 }
 
 // wrap adds the position to an error from reading.
-func (s *stream) wrap(err error) error {
-	return fmt.Errorf("rueidisstream: after %d elements (%d bytes): %w", s.rd.Elements(), s.rd.Offset(), cause(s.ctx, err))
+func (s *stream) wrap(err error) error { return s.at(cause(s.ctx, err)) }
+
+// at adds the position to an error.
+func (s *stream) at(err error) error {
+	return fmt.Errorf("rueidisstream: after %d elements (%d bytes): %w", s.rd.Elements(), s.rd.Offset(), err)
 }

@@ -2,7 +2,9 @@ package wire
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"sync"
@@ -25,10 +27,59 @@ func (g *guard) wait(br *bufio.Reader) error {
 	if g.taken {
 		return nil
 	}
-	g.taken = true
 	conn, err := connOf(br)
-	if conn == nil || err != nil {
+	if err != nil {
 		return err
+	}
+	return g.take(conn)
+}
+
+// waitBehind is wait where something may be buffered.
+func (g *guard) waitBehind(br *bufio.Reader) error {
+	if g.taken || br.Buffered() == 0 {
+		return g.wait(br)
+	}
+	b, _ := br.Peek(br.Buffered())
+	front := bytes.Clone(b)
+	_, _ = br.Discard(len(b)) // they are buffered
+	conn, err := connOf(br)
+	if err != nil {
+		return err
+	}
+	if conn == nil {
+		return fmt.Errorf("%w: its source is no connection", ErrUnsupported)
+	}
+	if r, ok := conn.(*replay); ok {
+		conn = r.Conn // from the last time; it is through
+	}
+	br.Reset(&replay{Conn: conn, front: front})
+	_, _ = br.Peek(len(front)) // from front
+	return g.take(conn)
+}
+
+// replay is a connection that gives front before what it has.
+type replay struct {
+	net.Conn
+	front []byte
+}
+
+func (r *replay) Read(p []byte) (int, error) {
+	if len(r.front) > 0 {
+		n := copy(p, r.front)
+		r.front = r.front[n:]
+		return n, nil
+	}
+	return r.Conn.Read(p)
+}
+
+// take lets the context rule over conn, if there is one.
+func (g *guard) take(conn net.Conn) error {
+	if err := g.ctx.Err(); err != nil {
+		return err
+	}
+	g.taken = true
+	if conn == nil {
+		return nil
 	}
 	dl, _ := g.ctx.Deadline() // the zero time is no deadline
 	if err := conn.SetReadDeadline(dl); err != nil {

@@ -57,7 +57,7 @@ func Open(ctx context.Context, client rueidis.Client, cmds []rueidis.Completed, 
 	if len(cmds) == 0 || len(cmds) > MaxCommands {
 		return nil, fmt.Errorf("%d commands in a bracket", len(cmds))
 	}
-	if err := checkSlots(cmds); err != nil {
+	if err := CheckSlots(cmds); err != nil {
 		return nil, err
 	}
 	c := conns.Get().(*Conn)
@@ -137,8 +137,8 @@ func (c *Conn) proof() error {
 
 // peek returns what is buffered, at least one byte more than at.
 func (c *Conn) peek(at int) ([]byte, error) {
-	if c.br.Buffered() == 0 {
-		if err := c.wait(); err != nil {
+	if c.br.Buffered() <= at {
+		if err := c.guard.waitBehind(c.br); err != nil {
 			return nil, err
 		}
 	}
@@ -228,8 +228,8 @@ const null = "_\r\n"
 
 var nulls = strings.Repeat(null, MaxCommands+1)
 
-// checkSlots refuses what rueidis would panic on.
-func checkSlots(cmds []rueidis.Completed) error {
+// CheckSlots returns ErrSlots for commands whose keys are in several slots of a cluster, on which rueidis would panic.
+func CheckSlots(cmds []rueidis.Completed) error {
 	first := initSlot
 	for i := range cmds {
 		switch s := cmds[i].Slot(); {

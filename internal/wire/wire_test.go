@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -379,4 +380,50 @@ func TestForeignSource(t *testing.T) {
 	require.Error(t, err)
 	_, err = breaker{}.Write([]byte("x"))
 	require.Error(t, err)
+}
+
+// Part of the closing reply is there, the rest does not come: the context still rules, and once it came all is as before.
+func TestWaitBehindTheBuffered(t *testing.T) {
+	redistest.NoLeak(t)
+	for at := 1; at < len("$4\r\n_\r\n_\r\n"); at++ {
+		var stall atomic.Bool
+		stall.Store(true)
+		f := redistest.NewFake(t, func(c *redistest.FakeConn, cmd []string) {
+			switch {
+			case cmd[0] != "PING":
+				c.Write("+a\r\n")
+			case len(cmd) == 2 && strings.HasPrefix(cmd[1], "_"):
+				c.Write("$4\r\n_\r\n_\r\n"[:at])
+				if stall.Load() {
+					c.Block(nil)
+				}
+				c.Pause(20 * time.Millisecond)
+				c.Write("$4\r\n_\r\n_\r\n"[at:])
+			default:
+				c.BuiltIn(cmd)
+			}
+		}, redistest.Intercept("PING"))
+		c := newFakeClient(t, f)
+		open := func(ctx context.Context) *Conn {
+			w, err := Open(ctx, c, []rueidis.Completed{arbitrary(c, "LINES")}, Blocking)
+			require.NoError(t, err)
+			readLine(t, w.Reader(), "+a")
+			_, err = w.Reader().Peek(at)
+			require.NoError(t, err)
+			return w
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		w := open(ctx)
+		time.AfterFunc(20*time.Millisecond, cancel)
+		require.Error(t, w.Close())
+		stall.Store(false)
+		conns := f.Conns()
+		for range 3 {
+			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+			require.NoError(t, open(ctx).Close(), "%d bytes at first", at)
+			cancel()
+		}
+		require.Equal(t, conns+1, f.Conns(), "the connection is used again")
+		f.Close()
+	}
 }
