@@ -28,6 +28,11 @@ func Copy(ctx context.Context, client rueidis.Client, cmd rueidis.Completed, w i
 	if repliesString(cmd.Commands()[0]) {
 		return copyString(ctx, client, cmd, w, cfg)
 	}
+	return copyBracket(ctx, client, cmd, w, cfg)
+}
+
+// copyBracket is Copy of any command.
+func copyBracket(ctx context.Context, client rueidis.Client, cmd rueidis.Completed, w io.Writer, cfg config) (int64, error) {
 	var r Reader
 	if err := r.open(ctx, client, cmd, cfg); err != nil {
 		return 0, err
@@ -57,6 +62,8 @@ func copyString(ctx context.Context, client rueidis.Client, cmd rueidis.Complete
 			return n, fmt.Errorf("rueidisstream: after %d bytes: %w", n, sink.Err)
 		case n > 0:
 			return n, fmt.Errorf("rueidisstream: after %d bytes: %w", n, cause(ctx, err))
+		case isRedirect(err) && len(s.copy.cmds) > 0:
+			return copyBracket(ctx, client, s.copy.build(client)[0], w, cfg)
 		case !s.copy.again(ctx, client, try, err):
 			return 0, sendError(ctx, err)
 		}

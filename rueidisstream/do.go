@@ -32,15 +32,22 @@ func (r *Reader) open(ctx context.Context, client rueidis.Client, cmd rueidis.Co
 	if err != nil {
 		return err
 	}
-	r.s, r.started = s, true
-	if err := s.ownReply(); err != nil {
-		r.s = nil
-		if cerr := s.close(); cerr != nil {
-			return cerr
+	for try := 0; ; try++ {
+		own := s.ownReply()
+		if own == nil {
+			r.s, r.started = s, true
+			return nil
 		}
-		return err
+		if sent, err := s.redirected(client, try, own); err != nil {
+			s.release()
+			return err
+		} else if !sent {
+			if err := s.close(); err != nil {
+				return err
+			}
+			return own
+		}
 	}
-	return nil
 }
 
 // Values returns the elements of the reply to cmd, one by one while they arrive: of an array, set or map, its elements; a

@@ -29,9 +29,14 @@
 // Commands after which the connection would speak otherwise, or not at all, are refused with ErrUnsupported before anything
 // is sent: those that subscribe, MONITOR, HELLO, RESET, QUIT, SYNC, PSYNC and CLIENT REPLY.
 //
-// A command that only reads is sent again, some times, if its connection turns out to have been closed before anything of
-// the reply arrived, as pooled connections are after a restart. After the first byte nothing is sent again, and a command
-// that writes is sent once only.
+// # Routing and retries
+//
+// Nothing is delivered of a reply that says that the command is for another node of a cluster: MOVED and ASK are followed, and
+// the client is made to look at the cluster anew. For a command that only reads, TRYAGAIN, CLUSTERDOWN and LOADING are
+// waited for, a primary that failed over is looked for, and a connection that turns out to have been closed before anything of
+// the reply arrived, as pooled connections are after a restart, is replaced. All this ends with the context, and after some
+// seconds without one. After the first byte nothing is sent again. A command that writes is executed once at most: it is
+// sent again only when the server said that it did not execute it.
 //
 // # Errors
 //
@@ -78,6 +83,5 @@
 // # What is not covered
 //
 // MULTI to EXEC belongs into one DoMulti. Commands that change a connection for those who get it next (SELECT, AUTH, WATCH without
-// its EXEC, CLIENT SETNAME) do so here as they do with client.Do; do not send them. On a cluster, the keys of a DoMulti must be in one slot,
-// and a redirection (MOVED, ASK) comes back as the error that it is.
+// its EXEC, CLIENT SETNAME) do so here as they do with client.Do; do not send them. On a cluster, the keys of a DoMulti must be in one slot.
 package rueidisstream

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/redis/rueidis"
@@ -26,8 +27,8 @@ const (
 // before were read. MULTI to EXEC and WATCH to EXEC are never divided. After an early Close, windows that were not sent stay
 // unsent.
 //
-// On a cluster the commands' keys must be in one slot; otherwise Next returns an error.
-// The commands are consumed.
+// On a cluster the commands' keys must be in one slot; otherwise Next returns an error. If all commands only read, MOVED and ASK
+// are followed for each; else they come back as the command's own error. The commands are consumed.
 func DoMulti(ctx context.Context, client rueidis.Client, cmds []rueidis.Completed, opts ...Option) *Replies {
 	r := &Replies{ctx: ctx, client: client, cfg: newConfig(opts)}
 	if len(cmds) == 0 {
@@ -76,7 +77,11 @@ func (r *Replies) Next() (*Reader, error) {
 		return nil, r.err
 	}
 	r.due--
-	if err := r.s.ownReply(); err != nil {
+	err := r.s.ownReply()
+	if err != nil && r.s.copy.readOnly && isRedirect(err) {
+		err = r.elsewhere()
+	}
+	if err != nil {
 		if !fromServer(err) {
 			r.abandon()
 			r.err = err
@@ -87,26 +92,43 @@ func (r *Replies) Next() (*Reader, error) {
 	return &r.reader, nil
 }
 
+// elsewhere sends the present command again, alone, to where the server's answer to it says, and leaves the further ones of the
+// window to windows to come: by then the client knows the way. All of them only read.
+func (r *Replies) elsewhere() error {
+	cmds := r.s.copy.build(r.client)
+	left := slices.Clone(cmds[len(cmds)-r.due-1:])
+	r.rest, r.due = append(left[1:], r.rest...), 0
+	r.abandon() // further answers that say the same may be on it
+	var one Reader
+	if err := one.open(r.ctx, r.client, left[0], r.cfg); err != nil {
+		return err
+	}
+	r.s = one.s
+	return nil
+}
+
 // step makes the stream stand on the next reply, or sets r.err to io.EOF.
 func (r *Replies) step() error {
 	if r.fresh {
 		r.fresh = false
 		return nil
 	}
-	if err := r.s.rd.Finish(); err != nil {
-		return r.s.wrap(err)
-	}
-	if r.due > 0 {
-		r.s.rd.Begin()
-		if _, err := r.s.rd.Next(); err != nil {
+	if r.s != nil {
+		if err := r.s.rd.Finish(); err != nil {
 			return r.s.wrap(err)
 		}
-		return nil
-	}
-	s := r.s
-	r.s = nil
-	if err := s.close(); err != nil {
-		return err
+		if r.due > 0 {
+			r.s.rd.Begin()
+			if _, err := r.s.rd.Next(); err != nil {
+				return r.s.wrap(err)
+			}
+			return nil
+		}
+		s := r.s
+		r.s = nil
+		if err := s.close(); err != nil {
+			return err
+		}
 	}
 	if len(r.rest) == 0 {
 		r.err = io.EOF

@@ -23,9 +23,10 @@ const (
 
 // copies is what is needed to send commands again. rueidis recycles what it has sent, so the words are kept, not the Completed.
 type copies struct {
-	words []string
-	cmds  []copied
-	built []rueidis.Completed
+	words    []string
+	cmds     []copied
+	built    []rueidis.Completed
+	readOnly bool // all of them only read
 }
 
 type copied struct {
@@ -33,18 +34,25 @@ type copied struct {
 	slot  uint16
 }
 
-// take notes the commands if all of them only read; else nothing may be sent again.
+// take notes the commands, if they may have to be sent again: all of them only read, or it is one command for a cluster, which
+// may answer that it is for another node.
 func (c *copies) take(cmds []rueidis.Completed) {
+	c.readOnly = true
 	for i := range cmds {
-		if !cmds[i].IsReadOnly() {
-			c.forget()
-			return
-		}
+		c.readOnly = c.readOnly && cmds[i].IsReadOnly()
+	}
+	if !c.readOnly && (len(cmds) > 1 || !inCluster(cmds[0].Slot())) {
+		return
+	}
+	for i := range cmds {
 		words := cmds[i].Commands()
 		c.words = append(c.words, words...)
 		c.cmds = append(c.cmds, copied{len(words), cmds[i].Slot()})
 	}
 }
+
+// inCluster tells whether slot is that of a key in a cluster: other commands, and other clients', have larger numbers.
+func inCluster(slot uint16) bool { return slot < 1<<14 }
 
 // forget lets go of the words but keeps the room.
 func (c *copies) forget() {
@@ -55,14 +63,23 @@ func (c *copies) forget() {
 
 // again tells, after the pause that is due, whether to send once more after err.
 func (c *copies) again(ctx context.Context, client rueidis.Client, try int, err error) bool {
-	if len(c.cmds) == 0 || try+1 >= maxTries || ctx.Err() != nil || !isClosed(err) {
+	if len(c.cmds) == 0 || !c.readOnly || try+1 >= maxTries || ctx.Err() != nil {
 		return false
 	}
-	c.probe(ctx, client)
-	if try < triesAtOnce {
-		return true
+	switch {
+	case isClosed(err):
+		c.probe(ctx, client)
+	case isDial(err) && inCluster(c.cmds[0].slot):
+		c.ask(ctx, client)
+	case !isNotReady(err):
+		return false
 	}
-	timer := time.NewTimer(min(time.Millisecond<<(try-triesAtOnce), maxPause))
+	return try < triesAtOnce || pause(ctx, try-triesAtOnce)
+}
+
+// pause waits for 1 ms, or twice as long for each step, up to maxPause. It tells whether ctx is not done.
+func pause(ctx context.Context, step int) bool {
+	timer := time.NewTimer(min(time.Millisecond<<min(step, 20), maxPause))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -84,12 +101,24 @@ func (c *copies) probe(ctx context.Context, client rueidis.Client) {
 	}
 }
 
+// isDial tells whether no connection could be had.
+func isDial(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "dial"
+}
+
+// isNotReady tells whether the server says that it will do later.
+func isNotReady(err error) bool {
+	e, ok := err.(*rueidis.RedisError)
+	return ok && (e.IsLoading() || e.IsTryAgain() || e.IsClusterDown())
+}
+
 // isClosed tells whether err is that of a connection that the other side had closed.
 func isClosed(err error) bool {
-	var op *net.OpError
-	if errors.As(err, &op) && op.Op == "dial" {
-		return false
-	}
+	return !isDial(err) && isGone(err)
+}
+
+func isGone(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
@@ -99,9 +128,12 @@ func (c *copies) build(client rueidis.Client) []rueidis.Completed {
 	c.built = c.built[:0]
 	words := c.words
 	for _, k := range c.cmds {
-		cmd := client.B().Arbitrary(words[:k.words]...).ReadOnly()
-		cmd = inSlot(cmd, words[1:k.words], k.slot)
-		c.built = append(c.built, cmd)
+		cmd := client.B().Arbitrary(words[:k.words]...)
+		if c.readOnly {
+			c.built = append(c.built, inSlot(cmd.ReadOnly(), words[1:k.words], k.slot))
+		} else {
+			c.built = append(c.built, inSlot(cmd.Build(), words[1:k.words], k.slot))
+		}
 		words = words[k.words:]
 	}
 	return c.built

@@ -35,26 +35,57 @@ func open(ctx context.Context, client rueidis.Client, cmds []rueidis.Completed, 
 	s := streams.Get().(*stream)
 	s.ctx, s.cfg = ctx, cfg
 	s.copy.take(cmds)
+	if err := s.sendOn(route{client: client}, cmds); err != nil {
+		s.release()
+		return nil, err
+	}
+	return s, nil
+}
+
+// sendOn sends cmds, and once more as long as that may help.
+func (s *stream) sendOn(to route, cmds []rueidis.Completed) error {
 	for try := 0; ; try++ {
-		err := s.send(client, cmds)
+		err := s.send(to, cmds)
 		if err == nil {
-			return s, nil
+			return nil
 		}
-		if !s.copy.again(ctx, client, try, err) {
-			s.release()
-			return nil, sendError(ctx, err)
+		if !s.copy.again(s.ctx, to.client, try, err) {
+			return sendError(s.ctx, err)
 		}
-		cmds = s.copy.build(client)
+		cmds = s.copy.build(to.client)
 	}
 }
 
+// redirected sends the one command again if the server's answer, err, says that this helps, and tells whether it did. Then
+// the stream stands on the next answer, unless there is an error.
+func (s *stream) redirected(client rueidis.Client, try int, err error) (bool, error) {
+	if !s.copy.redirects(err) || try >= maxRedirects || s.ctx.Err() != nil {
+		return false, nil
+	}
+	if err := s.detach(); err != nil {
+		return true, err
+	}
+	to := s.copy.redirect(s.ctx, client, try, err)
+	return true, s.sendOn(to, s.copy.build(to.client))
+}
+
 // send opens a bracket and steps to the first reply.
-func (s *stream) send(client rueidis.Client, cmds []rueidis.Completed) (err error) {
-	if s.conn, err = wire.Open(s.ctx, client, cmds, s.cfg.mode); err != nil {
+func (s *stream) send(to route, cmds []rueidis.Completed) (err error) {
+	if to.asking {
+		cmds = append([]rueidis.Completed{to.client.B().Arbitrary("ASKING").Build()}, cmds...)
+	}
+	if s.conn, err = wire.Open(s.ctx, to.client, cmds, s.cfg.mode); err != nil {
 		return err
 	}
 	s.rd.Reset(s.conn.Reader(), s.conn.Wait(), s.cfg.limits)
-	if _, err = s.rd.Next(); err != nil {
+	_, err = s.rd.Next()
+	if to.asking && err == nil {
+		if err = s.rd.Finish(); err == nil {
+			s.rd.Begin()
+			_, err = s.rd.Next()
+		}
+	}
+	if err != nil {
 		s.conn.Abandon()
 		s.conn = nil
 	}
@@ -97,20 +128,31 @@ func (s *stream) ownReply() error {
 // close gives the connection back if what is left of the reply can be read within the limit, or else closes it. Its error
 // tells that the reply was not what it seemed; what happens to a connection after the whole reply was read is nobody's error.
 func (s *stream) close() error {
-	if !s.rd.Done() && (s.cfg.drain == 0 || s.ctx.Err() != nil || s.rd.FinishWithin(s.cfg.drain) != nil) {
-		s.abandon()
+	err := s.detach()
+	s.release()
+	return err
+}
+
+// detach is close for a stream that goes on with another connection.
+func (s *stream) detach() error {
+	conn := s.conn
+	s.conn = nil
+	unread := !s.rd.Done() && (s.cfg.drain == 0 || s.ctx.Err() != nil || s.rd.FinishWithin(s.cfg.drain) != nil)
+	switch {
+	case conn == nil && unread:
 		return nil
-	}
-	defer s.release()
-	if s.conn == nil {
+	case conn == nil:
 		s.rd.Leave()
+		return nil
+	case unread:
+		conn.Abandon()
 		return nil
 	}
 	if _, err := s.rd.Sync(); err != nil {
-		s.conn.Abandon()
+		conn.Abandon()
 		return s.misplaced(err)
 	}
-	return s.misplaced(s.conn.Close())
+	return s.misplaced(conn.Close())
 }
 
 // abandon closes the connection, whatever is unread on it.
