@@ -3,7 +3,9 @@ package rueidisstream_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -64,15 +66,35 @@ func TestCluster(t *testing.T) {
 	c := cluster.NewClient(t)
 	fillWays(t, c)
 	everything(t, c)
-	t.Run("commands of several slots are refused", func(t *testing.T) {
-		for range 20 {
-			rs := rueidisstream.DoMulti(context.Background(), c, []rueidis.Completed{c.B().Get().Key("a").Build(), c.B().Get().Key("b").Build()})
-			_, err := rs.Next()
-			require.ErrorContains(t, err, "slots")
-			_, err2 := rs.Next()
-			require.Equal(t, err, err2, "for good")
-			require.NoError(t, rs.Close())
+	t.Run("commands of several slots", func(t *testing.T) {
+		ctx := caseContext(t)
+		var want []string
+		for i := range 300 {
+			want = append(want, strconv.Quote(fmt.Sprint("value ", i)))
+			require.NoError(t, c.Do(ctx, c.B().Set().Key(fmt.Sprint("key ", i)).Value(fmt.Sprint("value ", i)).Build()).Error())
 		}
+		get := func() (cmds []rueidis.Completed) {
+			for i := range want {
+				cmds = append(cmds, c.B().Get().Key(fmt.Sprint("key ", i)).Build())
+			}
+			return cmds
+		}
+		for range 20 {
+			require.Equal(t, want, ofReplies(t, rueidisstream.DoMulti(ctx, c, get())), "in the order of the commands")
+			rs := rueidisstream.DoMulti(ctx, c, get())
+			_, err := rs.Next()
+			require.NoError(t, err)
+			require.NoError(t, rs.Close(), "early")
+		}
+		mixed := append(get()[:3], c.B().Ping().Message("m").Build(), c.B().Get().Key("missing").Build(), c.B().Smembers().Key("key 1").Build())
+		replies := ofReplies(t, rueidisstream.DoMulti(ctx, c, append(mixed, get()...)))
+		require.Equal(t, append(append([]string{}, want[:3]...), `"m"`, "nil"), replies[:5])
+		require.Contains(t, replies[5], "WRONGTYPE")
+		require.Equal(t, want, replies[6:])
+		written := ofReplies(t, rueidisstream.DoMulti(ctx, c, []rueidis.Completed{
+			c.B().Set().Key("a").Value("1").Build(), c.B().Set().Key("b").Value("2").Build(), c.B().Get().Key("a").Build(), c.B().Get().Key("b").Build(),
+		}))
+		require.Equal(t, []string{`"OK"`, `"OK"`, `"1"`, `"2"`}, written)
 		everything(t, c)
 	})
 	t.Run("replicas", func(t *testing.T) {

@@ -28,7 +28,7 @@ func Do(ctx context.Context, client rueidis.Client, cmd rueidis.Completed, opts 
 // open makes r stand on the reply.
 func (r *Reader) open(ctx context.Context, client rueidis.Client, cmd rueidis.Completed, cfg config) error {
 	cmds := [1]rueidis.Completed{cmd}
-	s, err := open(ctx, client, cmds[:], cfg)
+	s, err := open(ctx, route{client: client}, cmds[:], cfg)
 	if err != nil {
 		return err
 	}

@@ -68,20 +68,23 @@
 // # Hostile bytes
 //
 // A length from the wire is checked before it is used, and memory grows only with bytes received. WithMaxBytes and
-// WithMaxDepth limit what one element may take.
+// WithMaxDepth limit what one element may take. (For Copy of a command that replies with a string, rueidis reads the reply's
+// header; an aggregate in its place, which no server sends, would be read into memory.)
 //
 // # Time
 //
-// The context's deadline and its cancelling interrupt a read that waits. ClientOption.ConnWriteTimeout, which rueidis applies to
-// an exchange as a whole, does not cut a stream that takes longer, so a slow consumer is no error; without a deadline in the
-// context, nothing but the connection's end bounds the wait. With AllowReplica, and for Copy of a string, ConnWriteTimeout
-// bounds the wait for the first byte.
+// ClientOption.ConnWriteTimeout bounds the wait for the first byte, as it does for client.Do, but not for blocking commands such as
+// BLPOP. From then on only the context rules: its deadline and its cancelling interrupt a read that waits. A stream
+// that takes long, or whose consumer is slow, is no error.
 //
 // What a slow consumer has not read yet waits in the server, in the output buffer of the client's connection, and counts
 // there against client-output-buffer-limit.
 //
 // # What is not covered
 //
-// MULTI to EXEC belongs into one DoMulti. Commands that change a connection for those who get it next (SELECT, AUTH, WATCH without
-// its EXEC, CLIENT SETNAME) do so here as they do with client.Do; do not send them. On a cluster, the keys of a DoMulti must be in one slot.
+// MULTI to EXEC belongs into one DoMulti. A connection that was changed for those who would get it next, by SELECT, AUTH, CLIENT
+// SETNAME or a WATCH without its EXEC, is closed behind the stream.
+//
+// rueidis v1.0.79 loses a place of its pool when a context ends while it dials a connection for a stream, with its own
+// DoStream as well.
 package rueidisstream

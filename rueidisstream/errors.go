@@ -57,12 +57,7 @@ func sendError(ctx context.Context, err error) error {
 	if fromServer(err) {
 		return normal(err)
 	}
-	err = cause(ctx, err)
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("rueidisstream: the connection was closed before the reply "+
-			"(by a restart, a proxy, or the server's client-output-buffer-limit): %w", err)
-	}
-	return fmt.Errorf("rueidisstream: before the reply: %w", err)
+	return fmt.Errorf("rueidisstream: before the reply: %w", cause(ctx, err))
 }
 
 // normal returns a server's error as client.Do does, which leaves out the prefix "ERR ".
@@ -75,9 +70,6 @@ func normal(err error) error {
 
 // cause makes the context's error visible in err, and the end of a connection unmistakable.
 func cause(ctx context.Context, err error) error {
-	if err == io.EOF {
-		err = io.ErrUnexpectedEOF
-	}
 	done := ctx.Err()
 	if done == nil && errors.Is(err, os.ErrDeadlineExceeded) {
 		if dl, ok := ctx.Deadline(); ok && !time.Now().Before(dl) {
@@ -85,8 +77,26 @@ func cause(ctx context.Context, err error) error {
 			done = context.DeadlineExceeded
 		}
 	}
-	if done != nil && !errors.Is(err, done) {
-		return fmt.Errorf("%w (%w)", done, err)
+	switch {
+	case done != nil && errors.Is(err, done):
+		return err
+	case done != nil:
+		return fmt.Errorf("%w (%w)", done, unexpected(err))
+	case isClosed(err):
+		return fmt.Errorf("the connection was closed (by a restart, a proxy, or the server's client-output-buffer-limit): %w", unexpected(err))
+	default:
+		return err
 	}
-	return err
+}
+
+// unexpected makes every kind of early end io.ErrUnexpectedEOF, and none io.EOF.
+func unexpected(err error) error {
+	switch {
+	case err == io.EOF:
+		return io.ErrUnexpectedEOF
+	case isClosed(err) && !errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("%w (%w)", io.ErrUnexpectedEOF, err)
+	default:
+		return err
+	}
 }

@@ -2,15 +2,12 @@ package rueidisstream
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"iter"
 	"slices"
 	"strings"
 
 	"github.com/redis/rueidis"
-
-	"github.com/rueidisx/rueidisx/internal/wire"
 )
 
 // windowBytes is how many bytes of commands are sent before their replies are read. It is less than what the buffers of a
@@ -27,23 +24,26 @@ const (
 // before were read. MULTI to EXEC and WATCH to EXEC are never divided. After an early Close, windows that were not sent stay
 // unsent.
 //
-// On a cluster the commands' keys must be in one slot; otherwise Next returns an error. If all commands only read, MOVED and ASK
-// are followed for each; else they come back as the command's own error. The commands are consumed.
+// On a cluster each node gets its commands in a pipeline of its own, and their replies come in the order of the commands all the
+// same. If all commands of a window only read, MOVED and ASK are followed; else they come back as the command's own error.
+// The commands are consumed.
 func DoMulti(ctx context.Context, client rueidis.Client, cmds []rueidis.Completed, opts ...Option) *Replies {
 	r := &Replies{ctx: ctx, client: client, cfg: newConfig(opts)}
-	if len(cmds) == 0 {
-		r.err = io.EOF
-		return r
-	}
-	if err := wire.CheckSlots(cmds); err != nil {
-		r.err = fmt.Errorf("rueidisstream: %w", err)
-		return r
+	for i := range cmds {
+		if err := refuse(&cmds[i]); err != nil {
+			r.err = err
+			return r
+		}
 	}
 	n := window(cmds)
 	if n < len(cmds) {
 		r.rest = append(r.rest, cmds[n:]...) // the caller may reuse its slice
 	}
-	r.send(cmds[:n])
+	if n == 0 {
+		r.err = io.EOF
+	} else if err := r.send(cmds[:n]); err != nil {
+		r.end(err)
+	}
 	return r
 }
 
@@ -53,153 +53,109 @@ type Replies struct {
 	client rueidis.Client
 	cfg    config
 	rest   []rueidis.Completed // not sent yet
-	s      *stream             // the connection of the present window; nil between windows and at the end
-	due    int                 // replies of the window that have not begun
-	fresh  bool                // s stands on a reply that Next has not returned yet
+	lanes  []lane              // the connections of the present window, one for each node
+	order  []int               // for each command of the window that has not been answered, its lane
+	words  copies              // the commands of the window, if all of them only read
+	now    *lane               // the one whose reply is being read
 	reader Reader
+	given  int   // replies that Next has returned
 	err    error // final: io.EOF after the last reply
 }
 
 // Next finishes the present reply and returns a Reader of the next one, which is valid until the next call of Next or Close.
 // It need not be closed. If a command's own reply is an error or a null, Next returns that, unwrapped, and the following Next
-// goes on with the next command. Any other error is final. After the last reply it returns io.EOF.
+// goes on with the next command. So it does when only one of several nodes could not be reached, or was lost: each of its
+// commands has that error. Any other error is final. After the last reply it returns io.EOF.
 func (r *Replies) Next() (*Reader, error) {
 	r.reader.s = nil
 	if r.err != nil {
 		return nil, r.err
 	}
-	if err := r.step(); err != nil {
-		r.abandon()
-		r.err = err
-		return nil, err
+	err := r.step()
+	if err == nil {
+		r.given++
+		r.reader = Reader{s: r.now.s, started: true, shared: true, reply: r.given}
+		return &r.reader, nil
 	}
-	if r.err != nil {
-		return nil, r.err
+	if !fromServer(err) && len(r.lanes) < 2 {
+		r.end(err)
 	}
-	r.due--
-	err := r.s.ownReply()
-	if err != nil && r.s.copy.readOnly && isRedirect(err) {
-		err = r.elsewhere()
-	}
-	if err != nil {
-		if !fromServer(err) {
-			r.abandon()
-			r.err = err
-		}
-		return nil, err
-	}
-	r.reader = Reader{s: r.s, started: true, shared: true}
-	return &r.reader, nil
+	return nil, err
 }
 
-// elsewhere sends the present command again, alone, to where the server's answer to it says, and leaves the further ones of the
-// window to windows to come: by then the client knows the way. All of them only read.
-func (r *Replies) elsewhere() error {
-	cmds := r.s.copy.build(r.client)
-	left := slices.Clone(cmds[len(cmds)-r.due-1:])
-	r.rest, r.due = append(left[1:], r.rest...), 0
-	r.abandon() // further answers that say the same may be on it
-	var one Reader
-	if err := one.open(r.ctx, r.client, left[0], r.cfg); err != nil {
-		return err
-	}
-	r.s = one.s
-	return nil
-}
-
-// step makes the stream stand on the next reply, or sets r.err to io.EOF.
+// step makes the next reply the present one.
 func (r *Replies) step() error {
-	if r.fresh {
-		r.fresh = false
-		return nil
-	}
-	if r.s != nil {
-		if err := r.s.rd.Finish(); err != nil {
-			return r.s.wrap(err)
+	if len(r.order) == 0 {
+		if err := r.closeLanes(); err != nil {
+			return err
 		}
-		if r.due > 0 {
-			r.s.rd.Begin()
-			if _, err := r.s.rd.Next(); err != nil {
-				return r.s.wrap(err)
-			}
-			return nil
+		if len(r.rest) == 0 {
+			r.end(io.EOF)
+			return io.EOF
 		}
-		s := r.s
-		r.s = nil
-		if err := s.close(); err != nil {
+		n := window(r.rest)
+		cmds := r.rest[:n]
+		r.rest = r.rest[n:]
+		if err := r.send(cmds); err != nil {
 			return err
 		}
 	}
-	if len(r.rest) == 0 {
-		r.err = io.EOF
-		return nil
+	r.now = &r.lanes[r.order[0]]
+	err := r.now.step()
+	if err != nil && isRedirect(err) && len(r.words.cmds) > 0 {
+		err = r.elsewhere()
+	} else {
+		r.order = r.order[1:]
 	}
-	n := window(r.rest)
-	r.send(r.rest[:n])
-	r.rest = r.rest[n:]
-	r.fresh = false
+	return err
+}
+
+// elsewhere sends the next command again, alone, to where the server's answer to it says, and leaves the further ones of the
+// window to windows to come: by then the client knows the way. All of them only read.
+func (r *Replies) elsewhere() error {
+	cmds := r.words.build(r.client)
+	left := slices.Clone(cmds[len(cmds)-len(r.order):])
+	r.rest = append(left[1:], r.rest...)
+	r.order = r.order[:0]
+	r.abandonLanes() // further answers that say the same may be on them
+	var one Reader
+	r.lanes = append(r.lanes, lane{})
+	r.now = &r.lanes[0]
+	if err := one.open(r.ctx, r.client, left[0], r.cfg); err != nil {
+		return err
+	}
+	r.now.s = one.s
 	return nil
 }
 
-// send sends a window of commands and steps to the first reply.
-func (r *Replies) send(cmds []rueidis.Completed) {
-	n := len(cmds)
-	s, err := open(r.ctx, r.client, cmds, r.cfg)
-	if err != nil {
-		r.err = err
-		return
-	}
-	r.s, r.due, r.fresh = s, n, true
-}
-
-// All returns the replies as Next does: a command's own error or null comes with a nil Reader, and the iteration goes on. Any
-// other error is the last. It closes the Replies when it ends, also by break.
+// All returns the replies as Next does: a command's own error or null comes with a nil Reader, and the iteration goes on. A
+// final error is the last. It closes the Replies when it ends, also by break.
 func (r *Replies) All() iter.Seq2[*Reader, error] {
 	return func(yield func(*Reader, error) bool) {
 		defer r.Close()
 		for {
 			reader, err := r.Next()
-			if err == io.EOF || !yield(reader, err) || err != nil && !fromServer(err) {
+			if err == io.EOF || !yield(reader, err) || err != nil && r.err != nil {
 				return
 			}
 		}
 	}
 }
 
-// Close ends the reading. Replies that were not read are read if all of them are within WithDrain; else the connection is
+// Close ends the reading. Replies that were not read are read if all of them are within WithDrain; else their connection is
 // closed. Commands that were sent are executed all the same. It may be repeated. Its error is that of Reader.Close.
 func (r *Replies) Close() error {
 	r.reader.s = nil
 	if r.err == nil {
 		r.err = errClosed
 	}
-	s := r.s
-	if s == nil {
-		return nil
-	}
-	r.s = nil
-	if r.fresh {
-		r.due--
-	}
-	limit := s.rd.Offset() + s.cfg.drain
-	for ; r.due > 0; r.due-- {
-		left := limit - s.rd.Offset()
-		if left <= 0 || s.ctx.Err() != nil || s.rd.FinishWithin(left) != nil {
-			s.abandon()
-			return nil
-		}
-		s.rd.Begin()
-	}
-	s.cfg.drain = max(limit-s.rd.Offset(), 0)
-	return s.close()
+	return r.closeLanes()
 }
 
-// abandon lets the stream go without another look at it.
-func (r *Replies) abandon() {
-	if r.s != nil {
-		r.s.abandon()
-		r.s = nil
-	}
+// end makes err final.
+func (r *Replies) end(err error) {
+	r.abandonLanes()
+	r.err = err
 }
 
 // window returns how many of cmds go out together.
@@ -207,9 +163,6 @@ func window(cmds []rueidis.Completed) int {
 	size := 0
 	together, asking := false, false // the next command belongs to the one before
 	for i := range cmds {
-		if cmds[i].IsEmpty() {
-			return len(cmds) // refused before anything is sent
-		}
 		words := cmds[i].Commands()
 		size += commandBytes(words)
 		if i > 0 && !together && !asking && (size > windowBytes || i >= windowCommands) {

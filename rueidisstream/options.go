@@ -41,8 +41,7 @@ func WithMaxBytes(n int64) Option { return Option{maxBytesOption, n} }
 func WithMaxDepth(n int) Option { return Option{maxDepthOption, int64(n)} }
 
 // AllowReplica lets the client send the command to a replica if its ClientOption.SendToReplicas says so for the command. By
-// default a stream goes to the primary. The wait for the first byte is then bounded by ClientOption.ConnWriteTimeout.
-// It has no effect on Copy of commands that reply with a string, which go where client.Do sends them.
+// default a stream goes to the primary. It has no effect on Copy of commands that reply with a string, which go where client.Do sends them.
 func AllowReplica() Option { return Option{replicaOption, 0} }
 
 type config struct {

@@ -21,6 +21,8 @@ type Reader struct {
 	s       *stream // nil once closed
 	started bool    // s stands on the reply or beyond
 	shared  bool    // s belongs to a Replies
+	reply   int     // of a Replies: which one; s alone does not tell them apart
+	writing bool    // WriteTo is at work
 }
 
 var (
@@ -116,12 +118,12 @@ func (r *Reader) Values() iter.Seq2[Value, error] {
 			yield(Value{}, err)
 			return
 		}
-		s := r.s
+		s, reply := r.s, r.reply
 		if h := s.rd.Header(); h.Depth == 0 && !resp.IsAggregate(h.Kind) {
 			yield(r.Value())
 			return
 		}
-		for r.s == s {
+		for r.s == s && r.reply == reply {
 			e, err := s.rd.Element()
 			if err == io.EOF {
 				return
@@ -149,8 +151,8 @@ func (r *Reader) Pairs() iter.Seq2[Pair, error] {
 			yield(Pair{}, err)
 			return
 		}
-		s := r.s
-		for r.s == s {
+		s, reply := r.s, r.reply
+		for r.s == s && r.reply == reply {
 			k, v, err := s.rd.Pair(nested)
 			if err == io.EOF {
 				return
@@ -202,14 +204,21 @@ func (r *Reader) WriteTo(w io.Writer) (int64, error) {
 	if err := r.startString(); err != nil {
 		return 0, err
 	}
-	n, err := r.s.rd.WriteTo(w)
+	s := r.s
+	r.writing = true
+	defer func() {
+		if r.writing = false; r.s == nil && !r.shared {
+			_ = s.close() // w has closed the Reader
+		}
+	}()
+	n, err := s.rd.WriteTo(w)
 	switch {
 	case err == nil:
 		return n, nil
-	case r.s.rd.Err() != nil:
-		return n, r.s.wrap(err)
+	case s.rd.Err() != nil:
+		return n, s.wrap(err)
 	default: // of w: it may look like one of the connection
-		return n, r.s.at(err)
+		return n, s.at(err)
 	}
 }
 
@@ -233,7 +242,7 @@ func (r *Reader) Close() error {
 	}
 	s := r.s
 	r.s = nil
-	if r.shared {
+	if r.shared || r.writing {
 		return nil
 	}
 	return s.close()

@@ -17,7 +17,8 @@ const (
 // route is where a command goes.
 type route struct {
 	client rueidis.Client
-	asking bool // the node of that client takes the command only behind ASKING
+	node   bool // the client is of one node
+	asking bool // the node takes the command only behind ASKING
 }
 
 // redirects tells whether the one command of c can be sent again after the server's answer err: MOVED and ASK say that another
@@ -43,7 +44,7 @@ func (c *copies) redirect(ctx context.Context, client rueidis.Client, try int, e
 		addr, _ = e.IsMoved()
 	}
 	if node, ok := client.Nodes()[addr]; ok {
-		return route{client: node, asking: asking}
+		return route{client: node, node: true, asking: asking}
 	}
 	pause(ctx, try)
 	return route{client: client} // it knows the node by now, or soon

@@ -41,3 +41,52 @@ func breaksBracket(name string) bool {
 	}
 	return false
 }
+
+// leavesState tells whether the connection is another one after cmds: for another database or user, with keys watched. It is
+// then closed rather than given to somebody else.
+func leavesState(cmds []rueidis.Completed) bool {
+	watched := false
+	for i := range cmds {
+		words := cmds[i].Commands()
+		switch name := words[0]; len(name) {
+		case 4:
+			if strings.EqualFold(name, "AUTH") {
+				return true
+			}
+			if strings.EqualFold(name, "EXEC") {
+				watched = false
+			}
+		case 5:
+			watched = watched || strings.EqualFold(name, "WATCH")
+		case 6:
+			if strings.EqualFold(name, "SELECT") {
+				return true
+			}
+			if strings.EqualFold(name, "CLIENT") && len(words) > 1 && changesClient(words[1]) {
+				return true
+			}
+		case 7:
+			if strings.EqualFold(name, "UNWATCH") || strings.EqualFold(name, "DISCARD") {
+				watched = false
+			}
+		case 8:
+			if strings.EqualFold(name, "READONLY") {
+				return true
+			}
+		case 9:
+			if strings.EqualFold(name, "READWRITE") {
+				return true
+			}
+		}
+	}
+	return watched
+}
+
+// changesClient tells whether CLIENT with that word changes the connection.
+func changesClient(word string) bool {
+	switch strings.ToUpper(word) {
+	case "SETNAME", "SETINFO", "TRACKING", "CACHING", "NO-EVICT", "NO-TOUCH":
+		return true
+	}
+	return false
+}

@@ -21,21 +21,23 @@ type stream struct {
 	ctx  context.Context
 	cfg  config
 	copy copies
+	// altered tells that the connection is not what the next one to have it expects.
+	altered bool
 }
 
 var streams = sync.Pool{New: func() any { return new(stream) }}
 
 // open sends cmds, which are consumed, and returns when the first byte of the first reply is there.
-func open(ctx context.Context, client rueidis.Client, cmds []rueidis.Completed, cfg config) (*stream, error) {
+func open(ctx context.Context, to route, cmds []rueidis.Completed, cfg config) (*stream, error) {
 	for i := range cmds {
 		if err := refuse(&cmds[i]); err != nil {
 			return nil, err
 		}
 	}
 	s := streams.Get().(*stream)
-	s.ctx, s.cfg = ctx, cfg
+	s.ctx, s.cfg, s.altered = ctx, cfg, leavesState(cmds)
 	s.copy.take(cmds)
-	if err := s.sendOn(route{client: client}, cmds); err != nil {
+	if err := s.sendOn(to, cmds); err != nil {
 		s.release()
 		return nil, err
 	}
@@ -49,7 +51,8 @@ func (s *stream) sendOn(to route, cmds []rueidis.Completed) error {
 		if err == nil {
 			return nil
 		}
-		if !s.copy.again(s.ctx, to.client, try, err) {
+		// A node that cannot be reached is not the one to ask again.
+		if to.node && isDial(err) || !s.copy.again(s.ctx, to.client, try, err) {
 			return sendError(s.ctx, err)
 		}
 		cmds = s.copy.build(to.client)
@@ -74,7 +77,11 @@ func (s *stream) send(to route, cmds []rueidis.Completed) (err error) {
 	if to.asking {
 		cmds = append([]rueidis.Completed{to.client.B().Arbitrary("ASKING").Build()}, cmds...)
 	}
-	if s.conn, err = wire.Open(s.ctx, to.client, cmds, s.cfg.mode); err != nil {
+	mode := s.cfg.mode
+	if to.node {
+		mode |= wire.OneNode
+	}
+	if s.conn, err = wire.Open(s.ctx, to.client, cmds, mode); err != nil {
 		return err
 	}
 	s.rd.Reset(s.conn.Reader(), s.conn.Wait(), s.cfg.limits)
@@ -144,7 +151,7 @@ func (s *stream) detach() error {
 	case conn == nil:
 		s.rd.Leave()
 		return nil
-	case unread:
+	case unread, s.altered:
 		conn.Abandon()
 		return nil
 	}
@@ -172,7 +179,7 @@ func (s *stream) misplaced(err error) error {
 }
 
 func (s *stream) release() {
-	s.conn, s.ctx = nil, nil
+	s.conn, s.ctx, s.altered = nil, nil, false
 	s.copy.forget()
 	streams.Put(s)
 }

@@ -243,7 +243,7 @@ func (r *Reader) keepBytes(n int64) error {
 
 // dropBytes passes over a body of n bytes and its CRLF.
 func (r *Reader) dropBytes(n int64) error {
-	if r.budget > 0 && r.offset()+n > r.budget {
+	if r.budget > 0 && n > r.budget-r.offset() {
 		return errBudget
 	}
 	for {

@@ -23,12 +23,26 @@ func (e *SinkError) Unwrap() error { return e.Err }
 // drain bytes are read to keep the connection; otherwise it is closed.
 //
 // It returns how many bytes w took. Its error is a *SinkError, a *rueidis.RedisError, rueidis.Nil, or from the connection.
-func Copy(ctx context.Context, client rueidis.Client, cmd rueidis.Completed, w io.Writer, drain int64) (int64, error) {
+//
+// The header of the reply is read by rueidis. Its parser panics on some aggregates of an impossible length, which no server
+// sends in answer to such a command; that comes back as an error.
+func Copy(ctx context.Context, client rueidis.Client, cmd rueidis.Completed, w io.Writer, drain int64) (n int64, err error) {
 	c := copiers.Get().(*copier)
 	c.w, c.drain, c.guard.ctx = w, drain, ctx
 	c.stream = client.DoStream(ctx, cmd)
-	defer c.end() // also when w panics, or ends the goroutine
-	_, err := c.stream.WriteTo(c)
+	defer func() { // also when w panics, or ends the goroutine
+		if !c.returned && !c.writing {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("%w: %v", ErrOutOfStep, p)
+			}
+		}
+		c.end()
+	}()
+	_, err = c.stream.WriteTo(c)
+	c.returned = true
+	if len(c.line) > 0 {
+		c.write(c.line)
+	}
 	if c.sink != nil {
 		return c.n, &SinkError{c.sink}
 	}
@@ -48,6 +62,10 @@ type copier struct {
 	n      int64 // bytes that w took
 	sink   error // of w; after it w is called no more
 	err    error // of the connection
+	line   []byte
+
+	writing  bool // w is being called
+	returned bool // rueidis has done its part
 }
 
 var copiers = sync.Pool{New: func() any { return new(copier) }}
@@ -75,6 +93,9 @@ func (c *copier) ReadFrom(src io.Reader) (int64, error) {
 		return c.giveUp(lr.N, ErrUnsupported)
 	}
 	size := lr.N
+	if size < 0 {
+		return c.giveUp(0, fmt.Errorf("%w: a string of %d bytes", ErrOutOfStep, size))
+	}
 	for lr.N > 0 {
 		b, err := c.next(lr.N)
 		if err != nil {
@@ -110,7 +131,9 @@ func (c *copier) write(b []byte) {
 	if c.sink != nil {
 		return
 	}
+	c.writing = true
 	n, err := c.w.Write(b)
+	c.writing = false
 	switch {
 	case n < 0 || n > len(b):
 		n, err = 0, fmt.Errorf("invalid count %d from Write of %d bytes", n, len(b))
@@ -127,8 +150,8 @@ func (c *copier) giveUp(size int64, err error) (int64, error) {
 	return size + 3, err
 }
 
-// Write takes a reply that is a number or a line.
+// Write takes a reply that is a number or a line. It goes to w when rueidis is through: w may panic.
 func (c *copier) Write(b []byte) (int, error) {
-	c.write(b)
+	c.line = append(c.line, b...)
 	return len(b), nil
 }

@@ -28,7 +28,7 @@ func TestSlots(t *testing.T) {
 		{"two slots and none", []rueidis.Completed{get("a"), ping(), get("b")}, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			w, err := Open(context.Background(), c, row.cmds, Blocking)
+			w, err := Open(context.Background(), c, row.cmds, Primary)
 			if !row.ok {
 				require.ErrorIs(t, err, ErrSlots)
 				return

@@ -25,14 +25,16 @@ var (
 // MaxCommands is how many commands one bracket takes at most.
 const MaxCommands = 16 << 10
 
-// Mode says how a bracket is sent.
+// Mode says how a bracket is sent. Its bits may be combined.
 type Mode byte
 
 const (
-	// Blocking marks the bracket as blocking: rueidis sends it to a primary and sets no deadline but the context's.
-	Blocking Mode = iota
-	// ReadOnly marks the bracket as read-only: rueidis may send it to a replica.
-	ReadOnly
+	// ReadOnly marks the bracket as read-only, so that rueidis may send it to a replica; without it, it goes to a primary.
+	ReadOnly Mode = 1 << iota
+	// OneNode says that the client is one of a cluster's Nodes, to which slots do not matter.
+	OneNode
+	// Primary is no bit.
+	Primary Mode = 0
 )
 
 // Conn is a borrowed connection. Close or Abandon must be called, once.
@@ -57,8 +59,10 @@ func Open(ctx context.Context, client rueidis.Client, cmds []rueidis.Completed, 
 	if len(cmds) == 0 || len(cmds) > MaxCommands {
 		return nil, fmt.Errorf("%d commands in a bracket", len(cmds))
 	}
-	if err := CheckSlots(cmds); err != nil {
-		return nil, err
+	if mode&OneNode == 0 {
+		if err := CheckSlots(cmds); err != nil {
+			return nil, err
+		}
 	}
 	c := conns.Get().(*Conn)
 	c.sent = len(cmds)
@@ -212,10 +216,10 @@ func (empty) Read([]byte) (int, error) { return 0, errAbandoned }
 
 func ping(client rueidis.Client, payload string, mode Mode) rueidis.Completed {
 	b := client.B().Arbitrary("PING").Args(payload)
-	if mode == ReadOnly {
+	if mode&ReadOnly != 0 {
 		return b.ReadOnly()
 	}
-	return b.Blocking()
+	return b.Build()
 }
 
 // opening is the payload of the opening PING.

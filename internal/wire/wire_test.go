@@ -72,7 +72,7 @@ func readLine(t testing.TB, br *bufio.Reader, want string) {
 }
 
 func TestBracket(t *testing.T) {
-	for _, mode := range []Mode{Blocking, ReadOnly} {
+	for _, mode := range []Mode{Primary, ReadOnly} {
 		for _, resp2 := range []bool{false, true} {
 			for _, k := range []int{1, 2, 3, 20, 1000, MaxCommands} {
 				t.Run(fmt.Sprintf("mode=%d/resp2=%v/commands=%d", mode, resp2, k), func(t *testing.T) {
@@ -102,13 +102,13 @@ func TestBracket(t *testing.T) {
 func TestOpenRefuses(t *testing.T) {
 	f := redistest.NewFake(t, echo)
 	c := newFakeClient(t, f)
-	_, err := Open(context.Background(), c, nil, Blocking)
+	_, err := Open(context.Background(), c, nil, Primary)
 	require.Error(t, err)
-	_, err = Open(context.Background(), c, make([]rueidis.Completed, MaxCommands+1), Blocking)
+	_, err = Open(context.Background(), c, make([]rueidis.Completed, MaxCommands+1), Primary)
 	require.Error(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err = Open(ctx, c, []rueidis.Completed{arbitrary(c, "LINES", "1")}, Blocking)
+	_, err = Open(ctx, c, []rueidis.Completed{arbitrary(c, "LINES", "1")}, Primary)
 	require.ErrorIs(t, err, context.Canceled)
 	require.Empty(t, f.Commands())
 	echoes(t, c)
@@ -126,7 +126,7 @@ func TestAbandon(t *testing.T) {
 				f := redistest.NewFake(t, echo)
 				c := newFakeClient(t, f)
 				for range 5 {
-					w, err := Open(context.Background(), c, []rueidis.Completed{arbitrary(c, cmd, "a"), arbitrary(c, "LINES", "b")}, Blocking)
+					w, err := Open(context.Background(), c, []rueidis.Completed{arbitrary(c, cmd, "a"), arbitrary(c, "LINES", "b")}, Primary)
 					require.NoError(t, err)
 					_, err = io.ReadFull(w.Reader(), make([]byte, read))
 					require.NoError(t, err)
@@ -168,7 +168,7 @@ func TestOutOfStep(t *testing.T) {
 				}
 			}, redistest.Intercept("PING"))
 			c := newFakeClient(t, f)
-			w, err := Open(context.Background(), c, []rueidis.Completed{arbitrary(c, "LINES", "0")}, Blocking)
+			w, err := Open(context.Background(), c, []rueidis.Completed{arbitrary(c, "LINES", "0")}, Primary)
 			require.NoError(t, err)
 			readLine(t, w.Reader(), "+0")
 			require.ErrorIs(t, w.Close(), ErrOutOfStep)
@@ -207,7 +207,7 @@ func TestOpening(t *testing.T) {
 			}, redistest.Intercept("PING"))
 			c := newFakeClient(t, f)
 			for range 5 {
-				_, err := Open(context.Background(), c, []rueidis.Completed{arbitrary(c, "FORGED"), arbitrary(c, "LINES", "0")}, Blocking)
+				_, err := Open(context.Background(), c, []rueidis.Completed{arbitrary(c, "FORGED"), arbitrary(c, "LINES", "0")}, Primary)
 				require.Error(t, err)
 				if row.want != nil {
 					require.ErrorIs(t, err, row.want)
@@ -237,7 +237,7 @@ func TestCut(t *testing.T) {
 			echo(c, cmd)
 		}, redistest.Intercept("PING"))
 		c := newFakeClient(t, f)
-		w, err := Open(context.Background(), c, []rueidis.Completed{arbitrary(c, "LINES", "a"), arbitrary(c, "LINES", "b")}, Blocking)
+		w, err := Open(context.Background(), c, []rueidis.Completed{arbitrary(c, "LINES", "a"), arbitrary(c, "LINES", "b")}, Primary)
 		if err == nil {
 			if _, err = io.ReadFull(w.Reader(), make([]byte, len("+a\r\n+b\r\n"))); err == nil {
 				err = w.Close()
@@ -310,7 +310,7 @@ func TestWait(t *testing.T) {
 		c := newFakeClient(t, f)
 		for range 20 {
 			ctx, cancel := context.WithCancel(context.Background())
-			w, err := Open(ctx, c, []rueidis.Completed{arbitrary(c, "SLOW")}, Blocking)
+			w, err := Open(ctx, c, []rueidis.Completed{arbitrary(c, "SLOW")}, Primary)
 			require.NoError(t, err)
 			if w.Reader().Buffered() == 0 {
 				require.NoError(t, w.Wait()())
@@ -405,7 +405,7 @@ func TestWaitBehindTheBuffered(t *testing.T) {
 		}, redistest.Intercept("PING"))
 		c := newFakeClient(t, f)
 		open := func(ctx context.Context) *Conn {
-			w, err := Open(ctx, c, []rueidis.Completed{arbitrary(c, "LINES")}, Blocking)
+			w, err := Open(ctx, c, []rueidis.Completed{arbitrary(c, "LINES")}, Primary)
 			require.NoError(t, err)
 			readLine(t, w.Reader(), "+a")
 			_, err = w.Reader().Peek(at)

@@ -58,7 +58,7 @@ func get(c rueidis.Client) rueidis.Completed {
 
 func TestGuard(t *testing.T) {
 	for _, resp2 := range []bool{false, true} {
-		for _, mode := range []Mode{Blocking, ReadOnly} {
+		for _, mode := range []Mode{Primary, ReadOnly} {
 			t.Run(fmt.Sprintf("resp2=%v/mode=%d", resp2, mode), func(t *testing.T) { guarded(t, resp2, mode) })
 		}
 	}
@@ -120,7 +120,7 @@ func guarded(t *testing.T, resp2 bool, mode Mode) {
 	t.Run("the connection below is found", func(t *testing.T) {
 		short, cancel := context.WithCancel(ctx)
 		defer cancel()
-		w, err := Open(short, c, []rueidis.Completed{c.B().Arbitrary("BLPOP", "guard:none", "30").Blocking()}, Blocking)
+		w, err := Open(short, c, []rueidis.Completed{c.B().Arbitrary("BLPOP", "guard:none", "30").Blocking()}, Primary)
 		if err != nil {
 			t.Fatal(err)
 		}
