@@ -25,7 +25,8 @@ const (
 // unsent.
 //
 // On a cluster each node gets its commands in a pipeline of its own, and their replies come in the order of the commands all the
-// same. If all commands of a window only read, MOVED and ASK are followed; else they come back as the command's own error.
+// same. If all commands of a window only read, MOVED and ASK are followed, and nodes that are not ready
+// waited for; else these answers come back as the command's own error.
 // The commands are consumed.
 func DoMulti(ctx context.Context, client rueidis.Client, cmds []rueidis.Completed, opts ...Option) *Replies {
 	r := &Replies{ctx: ctx, client: client, cfg: newConfig(opts)}
@@ -102,7 +103,7 @@ func (r *Replies) step() error {
 	}
 	r.now = &r.lanes[r.order[0]]
 	err := r.now.step()
-	if err != nil && isRedirect(err) && len(r.words.cmds) > 0 {
+	if err != nil && len(r.words.cmds) > 0 && (isRedirect(err) || isNotReady(err)) {
 		err = r.elsewhere()
 	} else {
 		r.order = r.order[1:]

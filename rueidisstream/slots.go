@@ -18,9 +18,15 @@ type slotRange struct {
 	addr     string
 }
 
-// slotTable asks the cluster.
+// slotTable asks the cluster: one node after the other, until one answers.
 func slotTable(ctx context.Context, client rueidis.Client) (slotRanges, error) {
 	ranges, err := client.Do(ctx, client.B().ClusterSlots().Build()).ToArray()
+	for _, node := range client.Nodes() {
+		if err == nil || fromServer(err) || ctx.Err() != nil {
+			break
+		}
+		ranges, err = node.Do(ctx, node.B().ClusterSlots().Build()).ToArray()
+	}
 	if err != nil {
 		return nil, sendError(ctx, err)
 	}
