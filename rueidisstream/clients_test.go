@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -96,6 +98,41 @@ func TestCluster(t *testing.T) {
 		}))
 		require.Equal(t, []string{`"OK"`, `"OK"`, `"1"`, `"2"`}, written)
 		everything(t, c)
+
+		// D2: pipelines over all nodes with a pool of one do not wait for each other for ever.
+		one := cluster.NewClient(t, casePool(1))
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				for range 10 {
+					cmds := get()
+					rand.Shuffle(len(cmds), func(i, j int) { cmds[i], cmds[j] = cmds[j], cmds[i] })
+					n := 0
+					for _, err := range rueidisstream.DoMulti(ctx, one, cmds).All() {
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						n++
+					}
+					if n != len(want) {
+						t.Error(n)
+					}
+				}
+			})
+		}
+		wg.Wait()
+	})
+	t.Run("addresses that the client does not know", func(t *testing.T) {
+		ctx := caseContext(t)
+		hidden := nameless{c}
+		var cmds []rueidis.Completed
+		var want []string
+		for i := range 20 {
+			cmds = append(cmds, c.B().Get().Key(fmt.Sprint("key ", i)).Build(), c.B().Ping().Message("m").Build())
+			want = append(want, strconv.Quote(fmt.Sprint("value ", i)), `"m"`)
+		}
+		require.Equal(t, want, ofReplies(t, rueidisstream.DoMulti(ctx, hidden, cmds)))
 	})
 	t.Run("replicas", func(t *testing.T) {
 		var asked atomic.Int64
@@ -122,6 +159,11 @@ func TestCluster(t *testing.T) {
 		everything(t, r, rueidisstream.AllowReplica())
 	})
 }
+
+// nameless is a client of a cluster whose nodes have other names than the cluster gives them.
+type nameless struct{ rueidis.Client }
+
+func (nameless) Nodes() map[string]rueidis.Client { return nil }
 
 // commandsOn tells which node of the slot has run HSTRLEN since the last call.
 func commandsOn(t testing.TB, cluster *redistest.Cluster, slot int) string {

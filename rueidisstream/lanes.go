@@ -2,7 +2,8 @@ package rueidisstream
 
 import (
 	"errors"
-	"strconv"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/redis/rueidis"
@@ -108,40 +109,43 @@ func (r *Replies) send(cmds []rueidis.Completed) error {
 	return r.sendToNodes(cmds)
 }
 
-// sendToNodes opens a lane for each node that has slots of the commands.
+// sendToNodes opens a lane for each node that has slots of the commands. The nodes' order is the same for everybody, so that two
+// pipelines do not wait for each other's connections.
 func (r *Replies) sendToNodes(cmds []rueidis.Completed) error {
 	slots, err := slotTable(r.ctx, r.client)
 	if err != nil {
 		return err
 	}
-	nodes := r.client.Nodes()
-	places := spread(cmds)
-	byNode := map[string]int{}
-	var parts [][]rueidis.Completed
-	var routes []route
+	nodes, places := r.client.Nodes(), spread(cmds)
+	parts := map[string][]rueidis.Completed{}
 	for i, slot := range places {
 		addr := slots.node(slot)
-		n, ok := byNode[addr]
-		if !ok {
-			to := route{client: nodes[addr], node: true}
-			if to.client == nil { // the client may know better; slot by slot
-				to = route{client: r.client}
-				addr = "slot " + strconv.Itoa(int(slot))
-			}
-			if n, ok = byNode[addr]; !ok {
-				n = len(parts)
-				byNode[addr] = n
-				parts, routes = append(parts, nil), append(routes, to)
-			}
+		if nodes[addr] == nil {
+			return r.sendSlot(cmds, places)
 		}
-		parts[n] = append(parts[n], cmds[i])
+		parts[addr] = append(parts[addr], cmds[i])
+	}
+	addrs := slices.Sorted(maps.Keys(parts))
+	for _, slot := range places {
+		n, _ := slices.BinarySearch(addrs, slots.node(slot))
 		r.order = append(r.order, n)
 	}
-	r.lanes = make([]lane, len(parts))
-	for n := range parts {
-		r.lanes[n].open(r, routes[n], parts[n])
+	r.lanes = make([]lane, len(addrs))
+	for n, addr := range addrs {
+		r.lanes[n].open(r, route{client: nodes[addr], node: true}, parts[addr])
 	}
 	return nil
+}
+
+// sendSlot sends the first of the commands that are of one slot, and leaves the others to windows to come: the client does not
+// know a node by the name that the cluster gives it.
+func (r *Replies) sendSlot(cmds []rueidis.Completed, places []uint16) error {
+	n := 1
+	for n < len(places) && places[n] == places[0] {
+		n++
+	}
+	r.rest = append(slices.Clone(cmds[n:]), r.rest...)
+	return r.send(cmds[:n])
 }
 
 // spread returns the slot by which each command goes. MULTI and WATCH go with what follows, others that have none with what
