@@ -122,14 +122,6 @@ func advReplies(t testing.TB, rs *rueidisstream.Replies) (got []string) {
 	return got
 }
 
-// advDo returns the one string of a reply.
-func advDo(t testing.TB, c rueidis.Client, words ...string) string {
-	t.Helper()
-	got, err := c.Do(advCtx(t), advWrite(c, words...)).ToAny()
-	require.NoError(t, err)
-	return fmt.Sprint(got)
-}
-
 // advFill makes the set key of n members of 16 bytes by a script, on the server.
 func advFill(t testing.TB, s *redistest.Server, key string, n int) {
 	t.Helper()
