@@ -8,9 +8,9 @@ GOFUMPT := go run mvdan.cc/gofumpt@v0.12.0
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 IMAGES ?= rueidisx/redis:6.0 rueidisx/redis:7.0 rueidisx/redis:8.0 rueidisx/valkey:8.0 rueidisx/valkey:8.1 rueidisx/valkey:9.1
 # What a server can make a difference to.
-ON_SERVERS := ^Test(Oracle|OraclePairs|Sizes|ElementSizes|Leaving|Forged|DoMulti|Replies|UnfinishedTransaction|MillionMembers|Cluster|Sentinel|TLS|Replica|Hook)
+ON_SERVERS := ^Test(Oracle|OraclePairs|Sizes|ElementSizes|Leaving|Forged|DoMulti|Replies|UnfinishedTransaction|MillionMembers|Cluster|Sentinel|TLS|Replica|Hook|SetFrom|OpenString|StringReader|ServeContent|TempKey)
 # Allocations, which the race detector changes.
-ALLOCATIONS := ^Test(ElementAllocates|HostileHeaders|MillionMembers|CopyMemory|Case_(A8|A9|B1|B3|B4|J3))
+ALLOCATIONS := ^Test(ElementAllocates|HostileHeaders|MillionMembers|CopyMemory|SetFromMemory|Case_(A8|A9|B1|B3|B4|J3))
 COVERED := 95
 REPORT := $(CURDIR)/coverage/servers
 

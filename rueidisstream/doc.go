@@ -80,6 +80,11 @@
 // What a slow consumer has not read yet waits in the server, in the output buffer of the client's connection, and counts
 // there against client-output-buffer-limit.
 //
+// # Writing and ranges
+//
+// [SetFrom] sets a key from an io.Reader of unknown length in constant memory, all or nothing. [OpenString] reads a string anywhere
+// in it, by GETRANGE, for http.ServeContent and the like, and makes a change or disappearance that it notices an error.
+//
 // # What is not covered
 //
 // MULTI to EXEC belongs into one DoMulti. A connection that was changed for those who would get it next, by SELECT, AUTH, CLIENT

@@ -1,6 +1,8 @@
 package rueidisstream
 
 import (
+	"time"
+
 	"github.com/rueidisx/rueidisx/internal/resp"
 	"github.com/rueidisx/rueidisx/internal/wire"
 )
@@ -25,6 +27,9 @@ const (
 	maxBytesOption
 	maxDepthOption
 	replicaOption
+	expireOption
+	expireAtOption
+	keepTTLOption
 )
 
 // WithDrain sets how many bytes of an unread reply are read at most to keep the connection when a reply is left early. Beyond
@@ -44,10 +49,25 @@ func WithMaxDepth(n int) Option { return Option{maxDepthOption, int64(n)} }
 // default a stream goes to the primary. It has no effect on Copy of commands that reply with a string, which go where client.Do sends them.
 func AllowReplica() Option { return Option{replicaOption, 0} }
 
+// WithExpire makes SetFrom give the key a time to live, counted from the last step, as SET with PX does, in whole milliseconds.
+// Less than a millisecond is an error. By default the key has no time to live afterwards, whatever it had before, as with
+// SET. Of WithExpire, WithExpireAt and WithKeepTTL the last one counts. It has no effect on reading.
+func WithExpire(d time.Duration) Option { return Option{expireOption, d.Milliseconds()} }
+
+// WithExpireAt makes SetFrom let the key expire at t, as SET with PXAT does, in whole milliseconds. A time that has passed is
+// an error, where SET would delete the key. See WithExpire for the default. It has no effect on reading.
+func WithExpireAt(t time.Time) Option { return Option{expireAtOption, t.UnixMilli()} }
+
+// WithKeepTTL makes SetFrom leave the key the expiry that it has at the last step, or none, as SET with KEEPTTL does. The last step
+// then takes a connection out of the client's pool for blocking commands for two round trips, to WATCH the key; its wait for a
+// connection does not end with the context. See WithExpire for the default. It has no effect on reading.
+func WithKeepTTL() Option { return Option{keepTTLOption, 0} }
+
 type config struct {
 	drain  int64
 	limits resp.Limits
 	mode   wire.Mode
+	ttl    Option // of expireOption, expireAtOption and keepTTLOption, the last; the zero Option if there is none
 }
 
 func newConfig(opts []Option) config {
@@ -66,6 +86,8 @@ func newConfig(opts []Option) config {
 			}
 		case replicaOption:
 			c.mode = wire.ReadOnly
+		case expireOption, expireAtOption, keepTTLOption:
+			c.ttl = o
 		}
 	}
 	return c

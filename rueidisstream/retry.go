@@ -74,7 +74,15 @@ func (c *copies) again(ctx context.Context, client rueidis.Client, try int, err 
 	case !isNotReady(err):
 		return false
 	}
-	return try < triesAtOnce || pause(ctx, try-triesAtOnce)
+	return due(ctx, try)
+}
+
+// due waits until the next try is due. It tells whether ctx is not done.
+func due(ctx context.Context, try int) bool {
+	if try < triesAtOnce {
+		return ctx.Err() == nil
+	}
+	return pause(ctx, try-triesAtOnce)
 }
 
 // pause waits for 1 ms, or twice as long for each step, up to maxPause. It tells whether ctx is not done.

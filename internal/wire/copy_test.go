@@ -223,3 +223,28 @@ func TestCopyTime(t *testing.T) {
 		echoes(t, c)
 	})
 }
+
+// What rueidis' parser makes of hostile headers in place of a string comes back as an error, panics included.
+func TestCopyHostile(t *testing.T) {
+	for _, reply := range []string{"*-2\r\n", "*9223372036854775807\r\n", "$-5\r\nab", "$-2\r\n", "x\r\n"} {
+		redistest.NoLeak(t)
+		f := answer(t, reply)
+		c := newFakeClient(t, f, func(o *rueidis.ClientOption) { o.ConnWriteTimeout = 500 * time.Millisecond })
+		_, err := Copy(context.Background(), c, arbitrary(c, "GET", "k"), io.Discard, 0)
+		require.Error(t, err, "%q", reply)
+		echoes(t, c)
+		f.Close()
+	}
+}
+
+// A sink that panics on a line in place of a string costs nobody a wait.
+func TestCopyLinePanic(t *testing.T) {
+	redistest.NoLeak(t)
+	c := newFakeClient(t, answer(t, "+line\r\n"))
+	begin := time.Now()
+	require.Panics(t, func() {
+		_, _ = Copy(context.Background(), c, arbitrary(c, "GET", "k"), &sink{fail: func(int) (int, error) { panic("no") }}, 0)
+	})
+	require.Less(t, time.Since(begin), 5*time.Second)
+	echoes(t, c)
+}

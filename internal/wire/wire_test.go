@@ -427,3 +427,31 @@ func TestWaitBehindTheBuffered(t *testing.T) {
 		f.Close()
 	}
 }
+
+// A source that is no connection, or that reads before it looks at its writer, or a context that is done: the guard says so.
+func TestGuard(t *testing.T) {
+	done, cancel := context.WithCancel(context.Background())
+	cancel()
+	over := func(src io.Reader, buffered bool) *bufio.Reader {
+		br := bufio.NewReaderSize(io.MultiReader(strings.NewReader("a"), src), 16)
+		if buffered {
+			_, _ = br.Peek(1)
+		}
+		return br
+	}
+	plain := struct{ io.Reader }{strings.NewReader("bc")}
+	g := guard{ctx: done}
+	require.ErrorIs(t, g.wait(over(plain, false)), context.Canceled)
+	require.ErrorIs(t, g.take(nil), context.Canceled)
+	g = guard{ctx: context.Background()}
+	require.NoError(t, g.wait(bufio.NewReader(plain)), "there is nothing to rule over")
+	require.True(t, g.taken)
+	g = guard{ctx: context.Background()}
+	require.Error(t, g.wait(bufio.NewReader(strings.NewReader("bc"))), "bytes were lost")
+	g = guard{ctx: context.Background()}
+	require.Error(t, g.waitBehind(over(plain, true)), "a source that writes by itself")
+	g = guard{ctx: context.Background()}
+	br := bufio.NewReaderSize(struct{ io.Reader }{strings.NewReader("bc")}, 16)
+	_, _ = br.Peek(2)
+	require.ErrorIs(t, g.waitBehind(br), ErrUnsupported)
+}
