@@ -24,7 +24,8 @@
 //
 // Do, Copy and DoMulti send at once; Do returns at the reply's first byte. Values and Pairs send when they are ranged over, which
 // can be done once. A stream has one connection to itself, out of the client's pool for blocking commands and streams
-// (ClientOption.BlockingPoolSize), until its loop ends or it is closed. No goroutine is started.
+// (ClientOption.BlockingPoolSize), until its loop ends or it is closed. No goroutine is started, but for the one by which
+// WithScan reads a page ahead.
 //
 // Commands after which the connection would speak otherwise, or not at all, are refused with ErrUnsupported before anything
 // is sent: those that subscribe, MONITOR, HELLO, RESET, QUIT, SYNC, PSYNC and CLIENT REPLY.
@@ -79,6 +80,12 @@
 //
 // What a slow consumer has not read yet waits in the server, in the output buffer of the client's connection, and counts
 // there against client-output-buffer-limit.
+//
+// # Whole keys
+//
+// [Members], [Fields], [Scores], [Elements] and [Entries] are for all of a key, and [Keys] for the keyspace. A small key comes in one
+// round trip over the connection that all callers share; a big one is streamed. What comes is what the key held at one
+// moment; WithScan reads by pages instead, so that the server is never held for longer than a page.
 //
 // # Writing and ranges
 //

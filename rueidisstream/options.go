@@ -30,6 +30,9 @@ const (
 	expireOption
 	expireAtOption
 	keepTTLOption
+	snapshotOption
+	scanOption
+	smallOption
 )
 
 // WithDrain sets how many bytes of an unread reply are read at most to keep the connection when a reply is left early. Beyond
@@ -46,7 +49,8 @@ func WithMaxBytes(n int64) Option { return Option{maxBytesOption, n} }
 func WithMaxDepth(n int) Option { return Option{maxDepthOption, int64(n)} }
 
 // AllowReplica lets the client send the command to a replica if its ClientOption.SendToReplicas says so for the command. By
-// default a stream goes to the primary. It has no effect on Copy of commands that reply with a string, which go where client.Do sends them.
+// default a stream goes to the primary, unless SendToReplicas says yes to any command, PING included. It has no effect on Copy
+// of commands that reply with a string, which go where client.Do sends them.
 func AllowReplica() Option { return Option{replicaOption, 0} }
 
 // WithExpire makes SetFrom give the key a time to live, counted from the last step, as SET with PX does, in whole milliseconds.
@@ -63,15 +67,52 @@ func WithExpireAt(t time.Time) Option { return Option{expireAtOption, t.UnixMill
 // connection does not end with the context. See WithExpire for the default. It has no effect on reading.
 func WithKeepTTL() Option { return Option{keepTTLOption, 0} }
 
+// WithSnapshot makes Members, Fields, Scores, Elements and Entries read the key by one command, so that they give what it held at
+// one moment, and stream its reply. That is the default: the option is for overriding an earlier WithScan. Keys is always a
+// scan, and other functions ignore the option.
+func WithSnapshot() Option { return Option{snapshotOption, 0} }
+
+// WithScan makes Members, Fields, Scores, Elements and Entries read the key by pages of about count elements, one page ahead of
+// the loop: no command holds the server longer than a page takes, and the connection is taken for a page at a time. In place
+// of one moment, what was in the key throughout is given, and what came or went meanwhile may be.
+//
+// Sets, hashes, sorted sets and Keys take the pages of SSCAN, HSCAN, ZSCAN and SCAN, in the order of the server's hash table, that
+// is in none. count is a hint to the server, and pages may be larger, smaller or empty. Each element comes once: those that
+// the server repeats are known by a keyed hash of 128 bits, which takes about 50 bytes for each element of the key, whatever
+// its size. (That two different ones among 2^32 are taken for each other has a probability of about 2^-65.) All pages come
+// from one node, a primary, whatever ClientOption.SendToReplicas says; if INFO shows that another server answers at its
+// address, to which the cursor means nothing, the scan begins anew there, and still gives each element once.
+//
+// Elements takes pages of LRANGE by index, from the head. An LPUSH or LPOP meanwhile shifts what follows, so that elements come
+// twice or not at all; the loop ends at twice the length that the list had at its beginning at the latest. Entries
+// takes pages of XRANGE by id, up to the last id at its beginning: none is lost or repeated.
+//
+// The pages are read by a goroutine, which has ended when the iterator returns. Leaving early waits for the page that is on its
+// way. WithSmall and AllowReplica have no effect. A count of 0 or less means 512. The other functions
+// of this package ignore the option.
+func WithScan(count int) Option { return Option{scanOption, int64(count)} }
+
+// WithSmall sets how many elements (of a hash or a sorted set: pairs) a key has at most for the fast path of Members, Fields,
+// Scores, Elements and Entries. The first question then asks for so many, through client.Do, over the connection that the client's
+// callers share, and goes where client.Do sends it, to a replica, too, if ClientOption.SendToReplicas says so. If the answer is all
+// of the key, that is all: one round trip, and no connection to itself. If it is not, it is dropped and the key is streamed.
+//
+// So up to n elements, or all of a compact encoding of the server (listpack, intset), are in memory at a time. For keys
+// whose elements have megabytes, or that are known to be big, 0 saves that and the first question. The default is 128; 0 or less
+// turns the fast path off. It has no effect with WithScan, nor on Keys and other functions.
+func WithSmall(n int) Option { return Option{smallOption, int64(n)} }
+
 type config struct {
 	drain  int64
 	limits resp.Limits
 	mode   wire.Mode
 	ttl    Option // of expireOption, expireAtOption and keepTTLOption, the last; the zero Option if there is none
+	scan   int64  // elements of a page; 0 for a snapshot
+	small  int64  // elements of a key for the fast path; 0 turns it off
 }
 
 func newConfig(opts []Option) config {
-	c := config{drain: defaultDrain, limits: resp.Limits{MaxBytes: defaultMaxBytes, MaxDepth: defaultMaxDepth}}
+	c := config{drain: defaultDrain, limits: resp.Limits{MaxBytes: defaultMaxBytes, MaxDepth: defaultMaxDepth}, small: defaultSmall}
 	for _, o := range opts {
 		switch o.key {
 		case drainOption:
@@ -88,6 +129,15 @@ func newConfig(opts []Option) config {
 			c.mode = wire.ReadOnly
 		case expireOption, expireAtOption, keepTTLOption:
 			c.ttl = o
+		case snapshotOption:
+			c.scan = 0
+		case scanOption:
+			c.scan = defaultPage
+			if o.n > 0 {
+				c.scan = o.n
+			}
+		case smallOption:
+			c.small = min(max(o.n, 0), maxSmall)
 		}
 	}
 	return c

@@ -2,6 +2,7 @@ package rueidisstream
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"sort"
@@ -20,12 +21,14 @@ type slotRange struct {
 
 // slotTable asks the cluster: one node after the other, until one answers.
 func slotTable(ctx context.Context, client rueidis.Client) (slotRanges, error) {
-	ranges, err := client.Do(ctx, client.B().ClusterSlots().Build()).ToArray()
+	ranges, err := []rueidis.RedisMessage(nil), errNoNode
 	for _, node := range client.Nodes() {
-		if err == nil || fromServer(err) || ctx.Err() != nil {
+		if ranges, err = slotsOf(ctx, node); err == nil || fromServer(err) || ctx.Err() != nil {
 			break
 		}
-		ranges, err = node.Do(ctx, node.B().ClusterSlots().Build()).ToArray()
+	}
+	if err == errNoNode {
+		ranges, err = slotsOf(ctx, client)
 	}
 	if err != nil {
 		return nil, sendError(ctx, err)
@@ -40,6 +43,15 @@ func slotTable(ctx context.Context, client rueidis.Client) (slotRanges, error) {
 	}
 	sort.Slice(table, func(i, j int) bool { return table[i].from < table[j].from })
 	return table, nil
+}
+
+var errNoNode = errors.New("the client knows no node")
+
+// slotsOf asks one node, and not for long: it may be gone.
+func slotsOf(ctx context.Context, node rueidis.Client) ([]rueidis.RedisMessage, error) {
+	ctx, cancel := context.WithTimeout(ctx, askTime/4)
+	defer cancel()
+	return node.Do(ctx, node.B().ClusterSlots().Build()).ToArray()
 }
 
 // readRange reads one range: its first and last slot, and the nodes, the primary first.
