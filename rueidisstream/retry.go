@@ -16,6 +16,7 @@ import (
 // pool is through; then a command that only reads is sent again: at once three times, then after 1, 2, 4 ... ms.
 const (
 	maxProbes   = 4096
+	probeTime   = 200 * time.Millisecond
 	triesAtOnce = 3
 	maxTries    = 12
 	maxPause    = 100 * time.Millisecond
@@ -99,7 +100,11 @@ func pause(ctx context.Context, step int) bool {
 
 // probe makes the pool give up connections that are closed: those that it hands out for a PING to the commands' node.
 func (c *copies) probe(ctx context.Context, client rueidis.Client) {
+	begin := time.Now()
 	for range maxProbes {
+		if time.Since(begin) > probeTime {
+			return // these are no old connections: the node accepts and closes
+		}
 		ping := client.B().Arbitrary("PING").Args("x").ReadOnly()
 		ping = inSlot(ping, c.words[1:c.cmds[0].words], c.cmds[0].slot)
 		s := client.DoStream(ctx, ping)

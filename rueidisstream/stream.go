@@ -51,8 +51,8 @@ func (s *stream) sendOn(to route, cmds []rueidis.Completed) error {
 		if err == nil {
 			return nil
 		}
-		// A node that cannot be reached is not the one to ask again.
-		if to.node && isDial(err) || !s.copy.again(s.ctx, to.client, try, err) {
+		// A node that cannot be reached is not the one to ask again, while others wait.
+		if to.node && (isDial(err) || try >= triesAtOnce-1) || !s.copy.again(s.ctx, to.client, try, err) {
 			return sendError(s.ctx, err)
 		}
 		cmds = s.copy.build(to.client)
