@@ -70,7 +70,7 @@ func (c *copies) again(ctx context.Context, client rueidis.Client, try int, err 
 	switch {
 	case isClosed(err):
 		c.probe(ctx, client)
-	case isDial(err) && inCluster(c.cmds[0].slot):
+	case (isDial(err) || errors.Is(err, rueidis.ErrNoSlot)) && inCluster(c.cmds[0].slot):
 		c.ask(ctx, client)
 	case !isNotReady(err):
 		return false
