@@ -18,10 +18,10 @@ import (
 	"github.com/rueidisx/rueidisx/rueidisstream"
 )
 
-// C3: cancelling at any time under load races with nothing, leaks nothing, and leaves the pool usable. The pool is large: rueidis
-// v1.0.79 loses a place when a context ends while it dials a connection, with its own DoStream as well.
+// C3: cancelling at any time under load races with nothing, leaks nothing, and leaves the pool usable, which is smaller than the
+// load: places that are lost when a context ends are soon missed.
 func TestCase_C3_CancelAtRandomTimes(t *testing.T) {
-	const places, goroutines, members = 4096, 100, 20_000
+	const places, goroutines, members = 50, 100, 20_000
 	srv := redistest.Shared(t)
 	advFill(t, srv, "big", members)
 	advProtocols(t, func(t *testing.T, speak func(*rueidis.ClientOption)) {

@@ -96,7 +96,4 @@
 //
 // MULTI to EXEC belongs into one DoMulti. A connection that was changed for those who would get it next, by SELECT, AUTH, CLIENT
 // SETNAME or a WATCH without its EXEC, is closed behind the stream.
-//
-// rueidis v1.0.79 loses a place of its pool when a context ends while it dials a connection for a stream, with its own
-// DoStream as well.
 package rueidisstream

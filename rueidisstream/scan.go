@@ -83,7 +83,7 @@ func scanPairs(ctx context.Context, next pager, yield func(Pair, error) bool) {
 
 // readAhead calls use for each page, until that returns false, while a goroutine reads the one behind it. The goroutine has
 // ended when readAhead returns, also if use panics or ends its own goroutine: the page under way is waited for, not cancelled,
-// since rueidis may lose a place of its pool by a context that ends.
+// so that its connection is kept.
 func readAhead(ctx context.Context, next pager, use func(p *page) bool) {
 	// There are two pages, and room for both in each channel, so that nobody waits to send.
 	free, full := make(chan *page, 2), make(chan *page, 2)

@@ -29,7 +29,7 @@ func (e *SinkError) Unwrap() error { return e.Err }
 func Copy(ctx context.Context, client rueidis.Client, cmd rueidis.Completed, w io.Writer, drain int64) (n int64, err error) {
 	c := copiers.Get().(*copier)
 	c.w, c.drain, c.guard.ctx = w, drain, ctx
-	c.stream = client.DoStream(ctx, cmd)
+	c.stream = client.DoStream(keepPlace(ctx), cmd)
 	defer func() { // also when w panics, or ends the goroutine
 		if !c.returned && !c.writing {
 			if p := recover(); p != nil {

@@ -31,4 +31,8 @@
 // once only when nothing is buffered. With it the deadline that rueidis armed for the whole exchange, ConnWriteTimeout from
 // the sending on, is replaced by the context's, and a cancelled context interrupts a read that blocks. Where the source is no
 // net.Conn, both just do not happen.
+//
+// # The places of the pool
+//
+// place.go keeps rueidis from losing one of them when a context ends while a stream is about to be sent.
 package wire

@@ -69,7 +69,7 @@ func Open(ctx context.Context, client rueidis.Client, cmds []rueidis.Completed, 
 	c.cmds = append(c.cmds[:0], ping(client, opening, mode))
 	c.cmds = append(c.cmds, cmds...)
 	c.cmds = append(c.cmds, ping(client, closing(len(cmds)), mode))
-	c.stream = client.DoMultiStream(ctx, c.cmds...)
+	c.stream = client.DoMultiStream(keepPlace(ctx), c.cmds...)
 	clear(c.cmds) // rueidis recycles them
 	if err := c.stream.Error(); err != nil {
 		c.release()
