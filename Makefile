@@ -10,7 +10,7 @@ IMAGES ?= rueidisx/redis:6.0 rueidisx/redis:7.0 rueidisx/redis:8.0 rueidisx/valk
 # What a server can make a difference to.
 ON_SERVERS := ^Test(Oracle|OraclePairs|Sizes|ElementSizes|Leaving|Forged|DoMulti|Replies|UnfinishedTransaction|MillionMembers|Cluster|Sentinel|TLS|Replica|Hook|SetFrom|OpenString|StringReader|ServeContent|TempKey)
 # Allocations, which the race detector changes.
-ALLOCATIONS := ^Test(ElementAllocates|HostileHeaders|MillionMembers|CopyMemory|SetFromMemory|CollectionsAllocations|ScanMemory|Case_(A8|A9|B1|B3|B4|J3))
+ALLOCATIONS := ^Test(ElementAllocates|HostileHeaders|MillionMembers|CopyMemory|SetFromMemory|CollectionsAllocations|ScanMemory|Sizes|Case_(A1|A2|A8|A9|B1|B3|B4|B5|B6|B7|J3))
 COVERED := 95
 REPORT := $(CURDIR)/coverage/servers
 

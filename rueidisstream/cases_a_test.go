@@ -23,7 +23,7 @@ func TestCase_A1_ValuesOfAllSizes(t *testing.T) {
 	redistest.NoLeak(t)
 	srv := redistest.Shared(t)
 	const buffer = 512 << 10 // of a rueidis connection
-	sizes := []int{0, 1, 2, 4095, 4096, 4097, 64 << 10, buffer - 10, buffer - 9, buffer - 2, buffer - 1, buffer, buffer + 1, 64 << 20}
+	sizes := []int{0, 1, 2, 4095, 4096, 4097, 64 << 10, buffer - 10, buffer - 9, buffer - 2, buffer - 1, buffer, buffer + 1, caseSize(64<<20, 8<<20, 8<<20)}
 	loader := redistest.NewClient(t, srv)
 	sums := map[int][32]byte{}
 	for _, n := range sizes {
@@ -84,7 +84,7 @@ func caseRead(ctx context.Context, c rueidis.Client, cmd rueidis.Completed, f fu
 func TestCase_A2_OverwrittenWhileItIsRead(t *testing.T) {
 	redistest.NoLeak(t)
 	srv := redistest.Shared(t)
-	n := caseSize(64<<20, 48<<20, 16<<20) // much more than sockets hold
+	n := caseSize(64<<20, 24<<20, 16<<20) // much more than sockets hold
 	former, later := caseRandom(n, 1), caseRandom(n, 2)
 	admin := redistest.NewClient(t, srv)
 	set := func(value string) {

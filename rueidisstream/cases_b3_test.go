@@ -144,7 +144,7 @@ func TestCase_B3_NestedEntriesAllocateNothingEach(t *testing.T) {
 func TestCase_B3_LeavingNestedEntriesEarly(t *testing.T) {
 	redistest.NoLeak(t)
 	srv := redistest.Shared(t)
-	small, large := caseLoadStream(t, srv, 3), caseLoadStream(t, srv, 20_000)
+	small, large := caseLoadStream(t, srv, 3), caseLoadStream(t, srv, caseSize(20_000, 5_000, 5_000))
 	caseProtocols(t, func(t *testing.T, speak func(*rueidis.ClientOption)) {
 		c := redistest.NewClient(t, srv, speak)
 		ctx := caseContext(t)

@@ -53,7 +53,7 @@ func (l *caseList) Read(p []byte) (int, error) {
 func TestCase_B6_ListGrowsLinearly(t *testing.T) {
 	redistest.NoLeak(t)
 	srv := redistest.Shared(t)
-	sizes := []int{1000, 10_000, 100_000, caseSize(1_000_000, 300_000, 200_000)}
+	sizes := []int{1000, 10_000, 100_000, caseSize(1_000_000, 200_000, 200_000)}
 	for _, n := range sizes {
 		caseLoadRange(t, srv, "list", n)
 	}

@@ -125,7 +125,7 @@ func (k *caseChecker) take(p []byte) bool {
 // B7: a text of hundreds of megabytes is read line by line in little memory; its prefix is gone, and lines that reads cut are whole.
 func TestCase_B7_LinesOfAHugeText(t *testing.T) {
 	redistest.NoLeak(t)
-	x := newCaseText(caseSize(256<<20, 64<<20, 8<<20))
+	x := newCaseText(caseSize(256<<20, 16<<20, 8<<20))
 	f := redistest.NewFake(t, x.answer)
 	lines := func(ctx context.Context, c rueidis.Client, kind string, f func(r *rueidisstream.Reader) int) int {
 		r, err := rueidisstream.Do(ctx, c, caseWords(c, "TEXT", kind))

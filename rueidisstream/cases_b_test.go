@@ -19,7 +19,7 @@ import (
 func TestCase_B1_HugeSetInLittleMemory(t *testing.T) {
 	redistest.NoLeak(t)
 	srv := redistest.Standalone(t)
-	n := caseSize(5_000_000, 1_000_000, 200_000)
+	n := caseSize(5_000_000, 300_000, 200_000)
 	loader := redistest.NewClient(t, srv)
 	caseFill(t, loader, "set", n)
 	loader.Close()
@@ -150,7 +150,7 @@ func TestCase_B2_ElementsComeBeforeTheReplyIsWhole(t *testing.T) {
 func TestCase_B4_BinaryMembers(t *testing.T) {
 	redistest.NoLeak(t)
 	srv := redistest.Standalone(t)
-	n := caseSize(5_000_000, 1_000_000, 200_000)
+	n := caseSize(5_000_000, 300_000, 200_000)
 	loader := redistest.NewClient(t, srv)
 	caseFill(t, loader, "set", n)
 	// Members that look like RESP.

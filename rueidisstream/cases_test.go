@@ -219,7 +219,8 @@ func caseFill(t testing.TB, c rueidis.Client, key string, n int) {
 	}
 }
 
-// caseSize returns full, or less where that would take too long.
+// caseSize returns full, or less where that would take too long: make test runs with the race detector, and then the tests of memory and
+// size without.
 func caseSize(full, race, short int) int {
 	switch {
 	case testing.Short():

@@ -49,10 +49,7 @@ func (s failingSink) Write(p []byte) (int, error) { return min(len(p), 10), s.er
 // (bothProtocols looks), and leaving reads no more than the limit: the server's count of bytes sent tells.
 func TestLeaving(t *testing.T) {
 	full := errors.New("disk full")
-	times, heavy := 100, 10 // heavy where the server builds 64 MiB for each
-	if testing.Short() {
-		times, heavy = 10, 3
-	}
+	times, heavy := caseSize(100, 30, 10), caseSize(10, 5, 3) // heavy where the server builds 64 MiB for each
 	bothProtocols(t, func(t *testing.T, c rueidis.Client) {
 		ctx := context.Background()
 		const members, bytes = 1000000, 64 << 20
@@ -67,7 +64,7 @@ func TestLeaving(t *testing.T) {
 			times int
 			leave func(t *testing.T)
 		}{
-			{"break after 10 of 1,000,000", 10, func(t *testing.T) {
+			{"break after 10 of 1,000,000", heavy, func(t *testing.T) {
 				n := 0
 				for _, err := range rueidisstream.Values(ctx, c, c.B().Smembers().Key(bigSet+":million").Build()) {
 					require.NoError(t, err)
@@ -119,7 +116,7 @@ func TestLeaving(t *testing.T) {
 				require.NoError(t, r.Close())
 				require.NoError(t, r.Close(), "again")
 			}},
-			{"Close half-way in a string of 64 MiB", times, func(t *testing.T) {
+			{"Close half-way in a string of 64 MiB", heavy, func(t *testing.T) {
 				r, err := rueidisstream.Do(ctx, c, get())
 				require.NoError(t, err)
 				_, err = io.CopyN(io.Discard, struct{ io.Reader }{r}, bytes/2)
@@ -187,7 +184,7 @@ func TestLeaving(t *testing.T) {
 				for range row.times {
 					row.leave(t)
 				}
-				caseEchoes(t, c, 1000)
+				caseEchoes(t, c, 100)
 			})
 		}
 	})

@@ -60,10 +60,7 @@ func allocs(f func()) uint64 {
 // A set of a million members: the heap stays where it is, allocations are those of ten members, and the first element is out
 // while the second half of the reply is held back.
 func TestMillionMembers(t *testing.T) {
-	million := 1000000
-	if testing.Short() {
-		million /= 10
-	}
+	million := caseSize(1_000_000, 200_000, 100_000)
 	bothProtocols(t, func(t *testing.T, c rueidis.Client) {
 		ctx := context.Background()
 		fillSet(t, c, "few", 10)

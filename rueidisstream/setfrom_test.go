@@ -141,7 +141,7 @@ func TestSetFromClients(t *testing.T) {
 
 // A value of 256 MiB is set and read in constant memory.
 func TestSetFromMemory(t *testing.T) {
-	size := int64(caseSize(256<<20, 64<<20, 32<<20))
+	size := int64(caseSize(256<<20, 32<<20, 32<<20))
 	redistest.NoLeak(t)
 	// What is allocated and dropped is collected when the heap has doubled; large buffers would double with it.
 	c := redistest.NewClient(t, redistest.Shared(t), caseBuffers(32<<10), func(o *rueidis.ClientOption) { o.PipelineMultiplex = -1 })

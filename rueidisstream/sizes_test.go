@@ -34,10 +34,7 @@ func TestSizes(t *testing.T) {
 	const buffer = 512 << 10 // rueidis' default
 	bothProtocols(t, func(t *testing.T, c rueidis.Client) {
 		ctx := context.Background()
-		largest := 64 << 20
-		if testing.Short() {
-			largest /= 8
-		}
+		largest := caseSize(64<<20, 16<<20, 8<<20)
 		for _, size := range []int{0, 1, 4095, 4096, 4097, buffer - 1, buffer, buffer + 1, 2*buffer + 7, largest} {
 			t.Run(fmt.Sprintf("size=%d", size), func(t *testing.T) {
 				value := randomBytes(size)
