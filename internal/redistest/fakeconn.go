@@ -17,6 +17,7 @@ type FakeConn struct {
 	proto int // of the last HELLO, 0 before; only its own goroutine uses it
 
 	write sync.Mutex // keeps writes whole
+	bytes []byte     // of the last one; in it a server that sends without end makes no garbage, which tests of memory would see
 	once  sync.Once
 	gone  chan struct{} // closed with the connection
 }
@@ -26,7 +27,11 @@ type FakeConn struct {
 func (c *FakeConn) Write(raw string) {
 	c.write.Lock()
 	defer c.write.Unlock()
-	_, _ = c.conn.Write([]byte(raw))
+	c.bytes = append(c.bytes[:0], raw...)
+	_, _ = c.conn.Write(c.bytes)
+	if cap(c.bytes) > 64<<10 {
+		c.bytes = nil
+	}
 }
 
 // WriteSlice sends n bytes at a time, each in a packet of its own, with a pause of gap between them.
