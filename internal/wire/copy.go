@@ -29,7 +29,11 @@ func (e *SinkError) Unwrap() error { return e.Err }
 func Copy(ctx context.Context, client rueidis.Client, cmd rueidis.Completed, w io.Writer, drain int64) (n int64, err error) {
 	c := copiers.Get().(*copier)
 	c.w, c.drain, c.guard.ctx = w, drain, ctx
-	c.stream = client.DoStream(ctx, cmd)
+	if lines.Load() {
+		c.send(ctx, client, cmd)
+	} else {
+		c.stream = client.DoStream(ctx, cmd)
+	}
 	defer func() { // also when w panics, or ends the goroutine
 		if !c.returned && !c.writing {
 			if p := recover(); p != nil {
@@ -38,7 +42,15 @@ func Copy(ctx context.Context, client rueidis.Client, cmd rueidis.Completed, w i
 		}
 		c.end()
 	}()
-	_, err = c.stream.WriteTo(c)
+	if c.opening {
+		_, err = c.stream.WriteTo((*learner)(c))
+	}
+	if err == nil && c.opening && c.br != nil {
+		_, err = c.guard.takeLine(c.br)
+	}
+	if err == nil {
+		_, err = c.stream.WriteTo(c)
+	}
 	c.returned = true
 	if len(c.line) > 0 {
 		c.write(c.line)
@@ -55,6 +67,7 @@ func Copy(ctx context.Context, client rueidis.Client, cmd rueidis.Completed, w i
 // copier is the writer that is handed the source and moves it to w.
 type copier struct {
 	stream rueidis.RedisResultStream
+	cmds   []rueidis.Completed
 	guard  guard
 	br     *bufio.Reader
 	w      io.Writer
@@ -64,22 +77,51 @@ type copier struct {
 	err    error // of the connection
 	line   []byte
 
+	opening  bool // an opening was sent before the command
 	writing  bool // w is being called
 	returned bool // rueidis has done its part
 }
+
+// send sends cmd behind an opening, by which the connection is known before the reply comes if it is a Line. That is then
+// all that the opening is for, and it stays here. Another client's server answers it.
+func (c *copier) send(ctx context.Context, client rueidis.Client, cmd rueidis.Completed) {
+	mode := Primary
+	if cmd.IsReadOnly() {
+		mode = ReadOnly
+	}
+	c.cmds = append(c.cmds[:0], ping(client, alone, mode), cmd)
+	c.stream = client.DoMultiStream(ctx, c.cmds...)
+	clear(c.cmds) // rueidis recycles them
+	c.opening = true
+}
+
+// learner is a copier as the writer that takes the reply to the opening.
+type learner copier
+
+func (c *learner) ReadFrom(src io.Reader) (int64, error) {
+	br, err := readWord(src, alone)
+	if err != nil {
+		return 0, err
+	}
+	c.br = br
+	return int64(len(alone)), nil
+}
+
+// Write takes a reply to the opening that is no bulk string.
+func (c *learner) Write([]byte) (int, error) { return 0, ErrUnsupported }
 
 var copiers = sync.Pool{New: func() any { return new(copier) }}
 
 // end leaves nothing of the exchange behind: the connection is back in the pool, or closed.
 func (c *copier) end() {
 	c.guard.release()
-	if c.stream.HasNext() {
+	for c.stream.HasNext() {
 		if c.br != nil {
 			c.br.Reset(empty{})
 		}
 		_, _ = c.stream.WriteTo(breaker{})
 	}
-	*c = copier{}
+	*c = copier{cmds: c.cmds[:0]}
 	copiers.Put(c)
 }
 

@@ -224,7 +224,7 @@ func TestCut(t *testing.T) {
 	for cut := range exchange {
 		var first bool
 		f := redistest.NewFake(t, func(c *redistest.FakeConn, cmd []string) {
-			if cmd[0] == "PING" && len(cmd) == 2 && cmd[1] == "x" && !first {
+			if cmd[0] == "PING" && len(cmd) == 2 && cmd[1] == opening && !first {
 				first = true
 				c.Write("$1\r\nx\r\n+a\r\n+b\r\n$7\r\n_\r\n_\r\n_\r\n"[:cut])
 				c.Cut()

@@ -1,0 +1,249 @@
+package rueidisstream_test
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/redis/rueidis"
+	"github.com/stretchr/testify/require"
+
+	"github.com/rueidisx/rueidisx/internal/redistest"
+	"github.com/rueidisx/rueidisx/rueidisstream"
+)
+
+const (
+	dialString  = 1 << 20
+	dialMembers = 1000 // of a kilobyte
+	dialSilence = 300 * time.Millisecond
+)
+
+// dialWay is a way of a client to its server.
+type dialWay struct {
+	name   string
+	target string                                            // what the proxy is to stand before
+	opt    func(proxy string) rueidis.ClientOption           // of a client that goes through the proxy
+	opts   []rueidisstream.Option                            // of each call
+	build  func(rueidis.Client, ...string) rueidis.Completed // a command
+}
+
+// dialWays are plain TCP, TLS, a replica, and dialling by the user's own function.
+func dialWays(t *testing.T) []dialWay {
+	shared, secure := redistest.Shared(t), redistest.TLS(t)
+	primary, replica := redistest.Replica(t)
+	for _, srv := range []*redistest.Server{shared, secure.Admin(), primary} {
+		srv.Do(t, "SET", "{d}string", strings.Repeat("v", dialString))
+		srv.Do(t, "EVAL", "for i = 1, tonumber(ARGV[1]) do redis.call('RPUSH', KEYS[1], string.rep('m', 1000)) end return 1", "1", "{d}list", fmt.Sprint(dialMembers))
+	}
+	require.Equal(t, "1", primary.Do(t, "WAIT", "1", "10000"))
+	through := func(srv *redistest.Server, adjust func(*rueidis.ClientOption, string)) func(string) rueidis.ClientOption {
+		return func(proxy string) rueidis.ClientOption {
+			opt := srv.ClientOption()
+			opt.InitAddress, opt.ForceSingleClient, opt.DisableCache, opt.BlockingPoolSize = []string{proxy}, true, true, 1
+			if adjust != nil {
+				adjust(&opt, proxy)
+			}
+			return opt
+		}
+	}
+	dialled := new(atomic.Int64)
+	t.Cleanup(func() {
+		if dialled.Load() == 0 {
+			t.Error("the user's own DialCtxFn was not called")
+		}
+	})
+	return []dialWay{
+		{"TCP", shared.Addr, through(shared, nil), nil, caseWords},
+		{"TLS", secure.Addr, through(secure, nil), nil, caseWords},
+		{"replica", replica.Addr, through(replica, func(o *rueidis.ClientOption, proxy string) {
+			o.InitAddress, o.ForceSingleClient = []string{primary.Addr}, false
+			o.Standalone = rueidis.StandaloneOption{ReplicaAddress: []string{proxy}}
+			o.SendToReplicas = func(cmd rueidis.Completed) bool { return cmd.IsReadOnly() }
+		}), []rueidisstream.Option{rueidisstream.AllowReplica()}, caseReadOnly},
+		{"own DialCtxFn", shared.Addr, through(shared, func(o *rueidis.ClientOption, _ string) {
+			o.DialCtxFn = func(ctx context.Context, addr string, d *net.Dialer, _ *tls.Config) (net.Conn, error) {
+				dialled.Add(1)
+				return d.DialContext(ctx, "tcp", addr)
+			}
+		}), nil, caseWords},
+	}
+}
+
+// dialCall is one call of this package, which returns how much it has got.
+type dialCall struct {
+	name  string
+	whole int            // what it gets if all is well
+	at    map[string]int // where to disturb it: bytes of the replies to its commands that have come before
+	run   func(ctx context.Context, c rueidis.Client, build func(words ...string) rueidis.Completed, opts []rueidisstream.Option) (int, error)
+}
+
+var dialCalls = []dialCall{
+	{
+		"Do", dialString,
+		map[string]int{"before the first byte": -1, "in a string": dialString / 2, "in the closing reply": dialString + 12 + 3},
+		func(ctx context.Context, c rueidis.Client, build func(...string) rueidis.Completed, opts []rueidisstream.Option) (int, error) {
+			r, err := rueidisstream.Do(ctx, c, build("GET", "{d}string"), opts...)
+			if err != nil {
+				return 0, err
+			}
+			defer r.Close()
+			n, err := r.WriteTo(io.Discard)
+			return int(n), errors.Join(err, r.Close())
+		},
+	},
+	{
+		"Values", dialMembers,
+		map[string]int{"before the first byte": -1, "in an aggregate": dialMembers * 500, "in the closing reply": 7 + dialMembers*1009 + 3},
+		func(ctx context.Context, c rueidis.Client, build func(...string) rueidis.Completed, opts []rueidisstream.Option) (n int, err error) {
+			for _, err := range rueidisstream.Values(ctx, c, build("LRANGE", "{d}list", "0", "-1"), opts...) {
+				if err != nil {
+					return n, err
+				}
+				n++
+			}
+			return n, nil
+		},
+	},
+	{
+		"Copy", dialString,
+		map[string]int{"before the first byte": -1, "in a string": dialString / 2},
+		func(ctx context.Context, c rueidis.Client, build func(...string) rueidis.Completed, opts []rueidisstream.Option) (int, error) {
+			n, err := rueidisstream.Copy(ctx, c, build("GET", "{d}string"), io.Discard, opts...)
+			return int(n), err
+		},
+	},
+	{
+		"DoMulti", dialString + dialMembers,
+		map[string]int{
+			"before the first byte": -1, "in a string": dialString / 2, "in an aggregate": dialString + 500_000, "in the closing reply": dialString + 12 + 7 + dialMembers*1009 + 3,
+		},
+		func(ctx context.Context, c rueidis.Client, build func(...string) rueidis.Completed, opts []rueidisstream.Option) (n int, err error) {
+			rs := rueidisstream.DoMulti(ctx, c, []rueidis.Completed{build("GET", "{d}string"), build("LRANGE", "{d}list", "0", "-1")}, opts...)
+			defer rs.Close()
+			r, err := rs.Next()
+			if err != nil {
+				return 0, err
+			}
+			size, err := r.WriteTo(io.Discard)
+			if n = int(size); err != nil {
+				return n, err
+			}
+			if r, err = rs.Next(); err != nil {
+				return n, err
+			}
+			for _, err := range r.Values() {
+				if err != nil {
+					return n, err
+				}
+				n++
+			}
+			return n, rs.Close()
+		},
+	},
+}
+
+// dialFaults are what can end a call, and the one error among these that it is then.
+var dialFaults = map[string]error{
+	"cancel":   context.Canceled,
+	"deadline": context.DeadlineExceeded,
+	"stall":    rueidisstream.ErrStalled,
+	"cut":      io.ErrUnexpectedEOF,
+}
+
+// With Dial, a call that is cancelled, or whose deadline passes, or whose connection falls silent or is cut, ends with that one
+// error, wherever it stands and whatever the way to the server. Once all of the reply is there, that is no error any more.
+func TestDial(t *testing.T) {
+	redistest.NoLeak(t)
+	ways := dialWays(t)
+	t.Run("all", func(t *testing.T) { // whose parts run beside each other
+		for _, way := range ways {
+			for _, resp2 := range []bool{false, true} {
+				for fault := range dialFaults {
+					t.Run(fmt.Sprintf("%s/resp2=%v/%s", way.name, resp2, fault), func(t *testing.T) {
+						t.Parallel()
+						dialDisturbed(t, way, resp2, fault)
+					})
+				}
+			}
+		}
+	})
+}
+
+func dialDisturbed(t *testing.T, way dialWay, resp2 bool, fault string) {
+	const opening = 23 // bytes of the reply to it
+	p := redistest.NewProxy(t, way.target)
+	opt := way.opt(p.Addr())
+	opt.AlwaysRESP2 = resp2
+	opt.ConnWriteTimeout = time.Hour // it is not what ends the call
+	if fault == "stall" {
+		opt.ConnWriteTimeout = dialSilence
+	}
+	c, err := rueidis.NewClient(rueidisstream.Dial(opt))
+	require.NoError(t, err)
+	t.Cleanup(c.Close)
+	build := func(words ...string) rueidis.Completed { return way.build(c, words...) }
+	whole := func(call dialCall) {
+		p.Clear()
+		n, err := call.run(caseContext(t), c, build, way.opts)
+		require.NoError(t, err)
+		require.Equal(t, call.whole, n)
+	}
+	for _, call := range dialCalls {
+		for place, at := range call.at {
+			whole(call) // and a connection is there
+			if at >= 0 && call.name != "Copy" {
+				at += opening
+			}
+			f := redistest.Fault{StallAfter: int64(at)}
+			if fault == "cut" {
+				f = redistest.Fault{CutAfter: int64(at), Once: true}
+				if at < 0 && way.name == "replica" {
+					continue // commands that only read are sent again
+				}
+			}
+			p.Set(f)
+			ctx, cancel := context.WithTimeout(context.Background(), caseTime)
+			switch fault {
+			case "cancel":
+				time.AfterFunc(30*time.Millisecond, cancel)
+			case "deadline":
+				cancel()
+				ctx, cancel = context.WithTimeout(context.Background(), 30*time.Millisecond)
+			}
+			begin := time.Now()
+			n, err := call.run(ctx, c, build, way.opts)
+			cancel()
+			at := fmt.Sprintf("%s, %s: %d of %d after %v: %v", call.name, place, n, call.whole, time.Since(begin), err)
+			require.Less(t, time.Since(begin), caseTime/2, at)
+			if n == call.whole && err == nil && place == "in the closing reply" {
+				continue
+			}
+			require.Less(t, n, call.whole, at)
+			require.NotErrorIs(t, err, io.EOF, at)
+			for name, other := range dialFaults {
+				require.Equal(t, name == fault, errors.Is(err, other), "%s: %s", name, at)
+			}
+			require.Equal(t, fault == "stall", errors.Is(err, os.ErrDeadlineExceeded) && !errors.Is(err, context.DeadlineExceeded), at)
+			if place == "before the first byte" {
+				require.Zero(t, n, at)
+			} else if way.name != "TLS" { // where bytes come by records
+				require.NotEqual(t, "in the closing reply", place, at)
+				require.NotZero(t, n, at)
+			}
+		}
+	}
+	p.Clear()
+	for range 25 {
+		for _, call := range dialCalls {
+			whole(call)
+		}
+	}
+}
