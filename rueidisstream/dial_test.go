@@ -33,6 +33,8 @@ type dialWay struct {
 	opt    func(proxy string) rueidis.ClientOption           // of a client that goes through the proxy
 	opts   []rueidisstream.Option                            // of each call
 	build  func(rueidis.Client, ...string) rueidis.Completed // a command
+
+	stallRESP2 bool
 }
 
 // dialWays are plain TCP, TLS, a replica, and dialling by the user's own function.
@@ -43,7 +45,7 @@ func dialWays(t *testing.T) []dialWay {
 		srv.Do(t, "SET", "{d}string", strings.Repeat("v", dialString))
 		srv.Do(t, "EVAL", "for i = 1, tonumber(ARGV[1]) do redis.call('RPUSH', KEYS[1], string.rep('m', 1000)) end return 1", "1", "{d}list", fmt.Sprint(dialMembers))
 	}
-	require.Equal(t, "1", primary.Do(t, "WAIT", "1", "10000"))
+	require.Eventually(t, func() bool { return replica.Do(t, "LLEN", "{d}list") == fmt.Sprint(dialMembers) }, caseTime, 10*time.Millisecond)
 	through := func(srv *redistest.Server, adjust func(*rueidis.ClientOption, string)) func(string) rueidis.ClientOption {
 		return func(proxy string) rueidis.ClientOption {
 			opt := srv.ClientOption()
@@ -61,19 +63,19 @@ func dialWays(t *testing.T) []dialWay {
 		}
 	})
 	return []dialWay{
-		{"TCP", shared.Addr, through(shared, nil), nil, caseWords},
-		{"TLS", secure.Addr, through(secure, nil), nil, caseWords},
+		{"TCP", shared.Addr, through(shared, nil), nil, caseWords, false},
+		{"TLS", secure.Addr, through(secure, nil), nil, caseWords, true},
 		{"replica", replica.Addr, through(replica, func(o *rueidis.ClientOption, proxy string) {
 			o.InitAddress, o.ForceSingleClient = []string{primary.Addr}, false
 			o.Standalone = rueidis.StandaloneOption{ReplicaAddress: []string{proxy}}
 			o.SendToReplicas = func(cmd rueidis.Completed) bool { return cmd.IsReadOnly() }
-		}), []rueidisstream.Option{rueidisstream.AllowReplica()}, caseReadOnly},
+		}), []rueidisstream.Option{rueidisstream.AllowReplica()}, caseReadOnly, false},
 		{"own DialCtxFn", shared.Addr, through(shared, func(o *rueidis.ClientOption, _ string) {
 			o.DialCtxFn = func(ctx context.Context, addr string, d *net.Dialer, _ *tls.Config) (net.Conn, error) {
 				dialled.Add(1)
 				return d.DialContext(ctx, "tcp", addr)
 			}
-		}), nil, caseWords},
+		}), nil, caseWords, true},
 	}
 }
 
@@ -167,6 +169,9 @@ func TestDial(t *testing.T) {
 		for _, way := range ways {
 			for _, resp2 := range []bool{false, true} {
 				for fault := range dialFaults {
+					if fault == "stall" && resp2 != way.stallRESP2 {
+						continue // they take their time: one protocol each
+					}
 					t.Run(fmt.Sprintf("%s/resp2=%v/%s", way.name, resp2, fault), func(t *testing.T) {
 						t.Parallel()
 						dialDisturbed(t, way, resp2, fault)
@@ -241,9 +246,202 @@ func dialDisturbed(t *testing.T, way dialWay, resp2 bool, fault string) {
 		}
 	}
 	p.Clear()
-	for range 25 {
-		for _, call := range dialCalls {
-			whole(call)
-		}
+	for i := range 100 {
+		var b strings.Builder
+		_, err := rueidisstream.Copy(caseContext(t), c, build("GETRANGE", "{d}string", "0", fmt.Sprint(i)), &b, way.opts...)
+		require.NoError(t, err)
+		require.Equal(t, strings.Repeat("v", i+1), b.String())
+	}
+}
+
+// A stream that flows, and a consumer that is slow, outlive ConnWriteTimeout; so does a blocking command before its first byte.
+func TestDial_SilenceIsAllowedWhereNothingIsDue(t *testing.T) {
+	const silence = 200 * time.Millisecond
+	redistest.NoLeak(t)
+	srv := redistest.Shared(t)
+	srv.Do(t, "SET", "string", strings.Repeat("v", dialString))
+	p := redistest.NewProxy(t, srv.Addr)
+	opt := rueidis.ClientOption{InitAddress: []string{p.Addr()}, ForceSingleClient: true, BlockingPoolSize: 1, ConnWriteTimeout: silence}
+	c, err := rueidis.NewClient(rueidisstream.Dial(opt))
+	require.NoError(t, err)
+	t.Cleanup(c.Close)
+	ctx := caseContext(t)
+	get := func() rueidis.Completed { return c.B().Get().Key("string").Build() }
+	pop := func() rueidis.Completed { return c.B().Blpop().Key("queue").Timeout(0).Build() }
+	later := func() { time.AfterFunc(3*silence, func() { srv.Do(t, "RPUSH", "queue", "job") }) }
+	for name, call := range map[string]func(t *testing.T){
+		"a slow consumer": func(t *testing.T) {
+			slow := 4
+			n, err := rueidisstream.Copy(ctx, c, get(), caseWriter(func(b []byte) (int, error) {
+				if slow--; slow > 0 {
+					time.Sleep(2 * silence)
+				}
+				return len(b), nil
+			}))
+			require.NoError(t, err)
+			require.EqualValues(t, dialString, n)
+		},
+		"a slow network": func(t *testing.T) {
+			p.Set(redistest.Fault{Bandwidth: dialString * 5 / 4})
+			defer p.Clear()
+			n, err := rueidisstream.Copy(ctx, c, get(), io.Discard)
+			require.NoError(t, err)
+			require.EqualValues(t, dialString, n)
+		},
+		"BLPOP": func(t *testing.T) {
+			later()
+			got, err := advCollect(t, rueidisstream.Values(ctx, c, pop()))
+			require.NoError(t, err)
+			require.Equal(t, []string{"queue", "job"}, got)
+		},
+		"BLPOP between others": func(t *testing.T) {
+			later()
+			n := 0
+			for r, err := range rueidisstream.DoMulti(ctx, c, []rueidis.Completed{get(), pop(), get()}).All() {
+				require.NoError(t, err)
+				require.NoError(t, r.Skip())
+				n++
+			}
+			require.Equal(t, 3, n)
+		},
+		"BLPOP that is cancelled": func(t *testing.T) {
+			ctx, cancel := context.WithCancel(ctx)
+			time.AfterFunc(2*silence, cancel)
+			_, err := rueidisstream.Do(ctx, c, pop())
+			require.ErrorIs(t, err, context.Canceled)
+		},
+		"but not in the reply to BLPOP": func(t *testing.T) {
+			srv.Do(t, "RPUSH", "queue", strings.Repeat("j", dialString))
+			r, err := rueidisstream.Do(ctx, c, get()) // a connection is there
+			require.NoError(t, err)
+			require.NoError(t, r.Close())
+			p.Set(redistest.Fault{StallAfter: dialString / 2})
+			defer p.Clear()
+			_, err = advCollect(t, rueidisstream.Values(ctx, c, pop()))
+			require.ErrorIs(t, err, rueidisstream.ErrStalled)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			call(t)
+			caseEchoes(t, c, 100)
+		})
+	}
+}
+
+// What rueidis does by itself where it dials is done by Dial, and no function of the user's is lost.
+func TestDial_DialsAsTheOptionsSay(t *testing.T) {
+	srv := redistest.Shared(t)
+	for name, row := range map[string]func(o *rueidis.ClientOption, called *atomic.Int64){
+		"DialFn": func(o *rueidis.ClientOption, called *atomic.Int64) {
+			//lint:ignore SA1019 it is still there for users
+			o.DialFn = func(addr string, d *net.Dialer, _ *tls.Config) (net.Conn, error) {
+				called.Add(1)
+				return d.Dial("tcp", addr)
+			}
+		},
+		"DisableTCPNoDelay": func(o *rueidis.ClientOption, called *atomic.Int64) {
+			o.DisableTCPNoDelay = true
+			called.Add(1)
+		},
+		"no ConnWriteTimeout": func(o *rueidis.ClientOption, called *atomic.Int64) {
+			o.ConnWriteTimeout = -1
+			called.Add(1)
+		},
+		"no keep-alive": func(o *rueidis.ClientOption, called *atomic.Int64) {
+			o.Dialer.KeepAlive = -1
+			called.Add(1)
+		},
+		"a connection that knows no deadlines": func(o *rueidis.ClientOption, called *atomic.Int64) {
+			o.DialCtxFn = func(ctx context.Context, addr string, d *net.Dialer, _ *tls.Config) (net.Conn, error) {
+				called.Add(1)
+				conn, err := d.DialContext(ctx, "tcp", addr)
+				return dialNoDeadline{conn}, err
+			}
+		},
+		"small buffers": func(o *rueidis.ClientOption, called *atomic.Int64) {
+			o.WriteBufferEachConn, o.ReadBufferEachConn = 16, 64
+			called.Add(1)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			redistest.NoLeak(t)
+			called := new(atomic.Int64)
+			opt := srv.ClientOption()
+			opt.ForceSingleClient = true
+			row(&opt, called)
+			c, err := rueidis.NewClient(rueidisstream.Dial(opt))
+			require.NoError(t, err)
+			defer c.Close()
+			fillWays(t, c)
+			everything(t, c)
+			caseEchoes(t, c, 20)
+			ctx, cancel := context.WithCancel(context.Background())
+			time.AfterFunc(30*time.Millisecond, cancel)
+			begin := time.Now()
+			_, err = rueidisstream.Do(ctx, c, c.B().Blpop().Key("none").Timeout(10).Build())
+			if name != "small buffers" {
+				require.ErrorIs(t, err, context.Canceled)
+				require.Less(t, time.Since(begin), 9*time.Second)
+			}
+			require.NotZero(t, called.Load())
+		})
+	}
+	t.Run("an error from dialling", func(t *testing.T) {
+		opt := rueidis.ClientOption{InitAddress: []string{"127.0.0.1:1"}, ForceSingleClient: true}
+		_, err := rueidis.NewClient(rueidisstream.Dial(opt))
+		require.ErrorContains(t, err, "connection refused")
+	})
+}
+
+// dialNoDeadline is a connection such as those through an SSH client, which know no deadlines.
+type dialNoDeadline struct{ net.Conn }
+
+var errNoDeadline = errors.New("deadline not supported")
+
+func (dialNoDeadline) SetDeadline(time.Time) error      { return errNoDeadline }
+func (dialNoDeadline) SetReadDeadline(time.Time) error  { return errNoDeadline }
+func (dialNoDeadline) SetWriteDeadline(time.Time) error { return errNoDeadline }
+
+// A server that does not let PING pass says so in place of the reply.
+func TestDial_OpeningIsRefused(t *testing.T) {
+	for name, row := range map[string]struct {
+		reply, want string
+		err         error
+	}{
+		"an error":       {"-LOADING not yet\r\n", "LOADING", nil},
+		"another answer": {"+PONG\r\n", "PONG", rueidisstream.ErrProtocol},
+		"no answer":      {"$5\r\nhello\r\n", "hello", rueidisstream.ErrProtocol},
+		"no RESP":        {"hello\r\n", "", rueidisstream.ErrProtocol},
+	} {
+		t.Run(name, func(t *testing.T) {
+			redistest.NoLeak(t)
+			var refuse atomic.Bool
+			f := redistest.NewFake(t, func(c *redistest.FakeConn, cmd []string) {
+				switch {
+				case cmd[0] == "ECHO":
+					c.Write(redistest.Bulk(cmd[1]))
+				case cmd[0] == "PING" && refuse.Load():
+					c.Write(row.reply)
+				default:
+					c.BuiltIn(cmd)
+				}
+			}, redistest.Intercept("PING"))
+			c, err := rueidis.NewClient(rueidisstream.Dial(rueidis.ClientOption{
+				InitAddress: []string{f.Addr()}, ForceSingleClient: true, DisableCache: true, BlockingPoolSize: 1,
+			}))
+			require.NoError(t, err)
+			defer c.Close()
+			caseEchoes(t, c, 20)
+			refuse.Store(true)
+			_, err = rueidisstream.Do(caseContext(t), c, caseWords(c, "ECHO", "word"))
+			require.ErrorContains(t, err, row.want)
+			if row.err == nil {
+				require.IsType(t, (*rueidis.RedisError)(nil), err)
+			} else {
+				require.ErrorIs(t, err, row.err)
+			}
+			refuse.Store(false)
+			caseEchoes(t, c, 100)
+		})
 	}
 }

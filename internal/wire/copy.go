@@ -45,8 +45,8 @@ func Copy(ctx context.Context, client rueidis.Client, cmd rueidis.Completed, w i
 	if c.opening {
 		_, err = c.stream.WriteTo((*learner)(c))
 	}
-	if err == nil && c.opening && c.br != nil {
-		_, err = c.guard.takeLine(c.br)
+	if err == nil && c.opening {
+		err = c.learned()
 	}
 	if err == nil {
 		_, err = c.stream.WriteTo(c)
@@ -93,6 +93,15 @@ func (c *copier) send(ctx context.Context, client rueidis.Client, cmd rueidis.Co
 	c.stream = client.DoMultiStream(ctx, c.cmds...)
 	clear(c.cmds) // rueidis recycles them
 	c.opening = true
+}
+
+// learned lets the context rule if the connection is a Line.
+func (c *copier) learned() error {
+	if c.br == nil {
+		return ErrUnsupported
+	}
+	_, err := c.guard.takeLine(c.br)
+	return err
 }
 
 // learner is a copier as the writer that takes the reply to the opening.
@@ -186,9 +195,13 @@ func (c *copier) write(b []byte) {
 	c.sink = err
 }
 
-// giveUp makes rueidis close the connection, by claiming more bytes than a string of that size and its CRLF have.
+// giveUp makes rueidis close the connection, by claiming more bytes than a string of that size and its CRLF have. What is unread is
+// not left there: old releases look at it once more while they close.
 func (c *copier) giveUp(size int64, err error) (int64, error) {
 	c.err = err
+	if c.br != nil {
+		c.br.Reset(empty{})
+	}
 	return size + 3, err
 }
 

@@ -105,19 +105,15 @@ func (l *Line) arm() error {
 	if err := l.ctx.Err(); err != nil {
 		return err
 	}
-	due := l.until
+	due, enough := l.until, l.armed.Equal(l.until)
 	if l.silence > 0 && !l.patient {
-		if l.set && !l.until.IsZero() && l.armed.Equal(l.until) {
-			return nil // there is nothing later
-		}
 		now := time.Now()
-		if l.set && !l.armed.IsZero() && l.armed.Sub(now) >= l.silence {
-			return nil
-		}
 		if due = now.Add(l.silence + l.silence/8); !l.until.IsZero() && l.until.Before(due) {
 			due = l.until
 		}
-	} else if l.set && l.armed.Equal(due) {
+		enough = !l.armed.After(due) && (l.armed.Sub(now) >= l.silence || l.armed.Equal(due))
+	}
+	if l.set && enough {
 		return nil
 	}
 	l.set, l.armed = true, due
