@@ -62,7 +62,7 @@ func (s *stream) sendOn(to route, cmds []rueidis.Completed) error {
 // redirected sends the one command again if the server's answer, err, says that this helps, and tells whether it did. Then
 // the stream stands on the next answer, unless there is an error.
 func (s *stream) redirected(client rueidis.Client, try int, err error) (bool, error) {
-	if !s.copy.redirects(err) || try >= maxRedirects || s.ctx.Err() != nil {
+	if !s.copy.redirects(client, err) || try >= maxRedirects || s.ctx.Err() != nil {
 		return false, nil
 	}
 	if err := s.detach(); err != nil {
