@@ -42,14 +42,17 @@ func Copy(ctx context.Context, client rueidis.Client, cmd rueidis.Completed, w i
 		}
 		c.end()
 	}()
+	var line *Line
 	if c.opening {
-		_, err = c.stream.WriteTo((*learner)(c))
-	}
-	if err == nil && c.opening {
-		err = c.learned()
+		line, err = c.learn()
 	}
 	if err == nil {
 		_, err = c.stream.WriteTo(c)
+	}
+	if line != nil && c.stream.HasNext() {
+		c.guard.release() // before the connection is somebody else's
+		line.front = aloneReply
+		_, _ = c.stream.WriteTo(io.Discard)
 	}
 	c.returned = true
 	if len(c.line) > 0 {
@@ -77,31 +80,39 @@ type copier struct {
 	err    error // of the connection
 	line   []byte
 
-	opening  bool // an opening was sent before the command
+	opening  bool // openings were sent before the command
 	writing  bool // w is being called
 	returned bool // rueidis has done its part
 }
 
-// send sends cmd behind an opening, by which the connection is known before the reply comes if it is a Line. That is then
-// all that the opening is for, and it stays here. Another client's server answers it.
+// send sends cmd behind two openings. A Line keeps both of them. By its answer to the first the connection is known before the
+// reply comes; by that to the second it is given back, when the context rules no more. Another client's server answers both.
 func (c *copier) send(ctx context.Context, client rueidis.Client, cmd rueidis.Completed) {
 	mode := Primary
 	if cmd.IsReadOnly() {
 		mode = ReadOnly
 	}
-	c.cmds = append(c.cmds[:0], ping(client, alone, mode), cmd)
+	c.cmds = append(c.cmds[:0], ping(client, alone, mode), ping(client, alone, mode), cmd)
 	c.stream = client.DoMultiStream(ctx, c.cmds...)
 	clear(c.cmds) // rueidis recycles them
 	c.opening = true
 }
 
-// learned lets the context rule if the connection is a Line.
-func (c *copier) learned() error {
-	if c.br == nil {
-		return ErrUnsupported
+// learn reads the answers to the openings up to cmd's reply. If the connection is a Line, the context rules from now on.
+func (c *copier) learn() (*Line, error) {
+	for range 2 {
+		if _, err := c.stream.WriteTo((*learner)(c)); err != nil {
+			return nil, err
+		}
+		if c.br == nil {
+			return nil, ErrUnsupported
+		}
+		isLine, err := c.guard.takeLine(c.br)
+		if isLine || err != nil {
+			return c.guard.line, err
+		}
 	}
-	_, err := c.guard.takeLine(c.br)
-	return err
+	return nil, nil
 }
 
 // learner is a copier as the writer that takes the reply to the opening.
@@ -158,7 +169,28 @@ func (c *copier) ReadFrom(src io.Reader) (int64, error) {
 			return c.giveUp(size, errAbandoned)
 		}
 	}
+	if err := c.tail(); err != nil {
+		return c.giveUp(size, err)
+	}
+	c.guard.pause() // rueidis may give the connection back
 	return size, nil
+}
+
+// tail waits for what follows the string, so that rueidis need not.
+func (c *copier) tail() error {
+	const crlf = 2
+	if c.br.Buffered() < crlf {
+		if err := c.guard.waitBehind(c.br); err != nil {
+			return err
+		}
+		if _, err := c.br.Peek(crlf); err != nil {
+			if err == io.EOF {
+				err = io.ErrUnexpectedEOF
+			}
+			return err
+		}
+	}
+	return nil
 }
 
 // next returns what is buffered of the n bytes that are left, after waiting for some.

@@ -107,15 +107,22 @@ func (g *guard) take(conn net.Conn) error {
 	return nil
 }
 
-// release ends the rule: after it the context touches the connection no more.
+// release ends the rule for good.
 func (g *guard) release() {
+	g.pause()
+	g.ctx = nil
+}
+
+// pause ends the rule: after it the context touches the connection no more, until it is taken again. That has to be before the
+// connection goes back to the pool.
+func (g *guard) pause() {
 	if g.stop != nil && !g.stop() {
 		g.watch.release()
 	}
 	if g.line != nil {
 		g.line.end()
 	}
-	*g = guard{}
+	*g = guard{ctx: g.ctx}
 }
 
 // watch interrupts the reads of a connection once.

@@ -19,11 +19,11 @@ var ErrStalled = fmt.Errorf("the connection was silent for longer than ClientOpt
 // the server's first byte. It knows it by a word that nobody can guess, or else what a caller pings could be taken for one.
 var (
 	opening = rand.Text()[:16]
-	// alone is the word of an opening that the server does not get to see.
+	// alone is the word of openings that the server does not get to see. They come by twos.
 	alone = opening + "."
 
 	openingCommand, openingReply = pingCommand(opening), bulk(opening)
-	aloneCommand, aloneReply     = pingCommand(alone), bulk(alone)
+	aloneCommands, aloneReply    = pingCommand(alone) + pingCommand(alone), bulk(alone)
 )
 
 func pingCommand(word string) string { return "*2\r\n$4\r\nPING\r\n" + bulk(word) }
@@ -66,9 +66,9 @@ func (l *Line) Write(p []byte) (n int, err error) {
 	switch {
 	case begins(p, openingCommand):
 		l.front, l.answered = openingReply, true
-	case begins(p, aloneCommand):
+	case begins(p, aloneCommands):
 		l.front, l.answered = aloneReply, true
-		n = len(aloneCommand)
+		n = len(aloneCommands)
 		if p = p[n:]; len(p) == 0 {
 			return n, nil
 		}

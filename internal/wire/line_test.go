@@ -20,8 +20,9 @@ func TestLineAnswersOpenings(t *testing.T) {
 	for name, row := range map[string]struct{ written, sent, answer string }{
 		"an opening":                {openingCommand + get, openingCommand + get, openingReply},
 		"an opening by itself":      {openingCommand, openingCommand, openingReply},
-		"one that stays here":       {aloneCommand + get, get, aloneReply},
-		"that by itself":            {aloneCommand, "", aloneReply},
+		"two that stay here":        {aloneCommands + get, get, aloneReply},
+		"those by themselves":       {aloneCommands, "", aloneReply},
+		"one that should be two":    {pingCommand(alone) + get, pingCommand(alone) + get, ""},
 		"another PING":              {pingCommand("x") + get, pingCommand("x") + get, ""},
 		"a PING of the same length": {pingCommand(strings.Repeat("A", len(opening)-1) + "a"), pingCommand(strings.Repeat("A", len(opening)-1) + "a"), ""},
 		"half an opening":           {openingCommand[:20], openingCommand[:20], ""},
@@ -48,9 +49,9 @@ func TestLineAnswersOpenings(t *testing.T) {
 	}
 	t.Run("what was not sent is not counted", func(t *testing.T) {
 		conn := &script{fail: io.ErrClosedPipe}
-		n, err := NewLine(conn, 0).Write([]byte(aloneCommand + get))
+		n, err := NewLine(conn, 0).Write([]byte(aloneCommands + get))
 		require.Equal(t, io.ErrClosedPipe, err)
-		require.Equal(t, len(aloneCommand), n)
+		require.Equal(t, len(aloneCommands), n)
 	})
 }
 
