@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/redis/rueidis"
+
+	"github.com/rueidisx/rueidisx/internal/wire"
 )
 
 // The connections of a pool may have been closed by the server while they lay idle. The first that is known of it is an error
@@ -107,8 +109,7 @@ func (c *copies) probe(ctx context.Context, client rueidis.Client) {
 		}
 		ping := client.B().Arbitrary("PING").Args("x").ReadOnly()
 		ping = inSlot(ping, c.words[1:c.cmds[0].words], c.cmds[0].slot)
-		s := client.DoStream(ctx, ping)
-		if _, err := s.WriteTo(io.Discard); err == nil || !isClosed(err) {
+		if _, err := wire.Copy(ctx, client, ping, io.Discard, 0); err == nil || !isClosed(err) {
 			return
 		}
 	}
