@@ -103,7 +103,7 @@ func (r *Replies) send(cmds []rueidis.Completed) error {
 		}
 		r.lanes = append(r.lanes, lane{})
 		r.lanes[0].open(r, route{client: r.client}, cmds)
-		if err := r.lanes[0].err; err != nil {
+		if err := r.lanes[0].err; err != nil && !r.several {
 			return err
 		}
 		return nil
@@ -123,7 +123,12 @@ func (r *Replies) sendToNodes(cmds []rueidis.Completed) error {
 	for i, slot := range places {
 		addr := slots.node(slot)
 		if nodes[addr] == nil {
-			return r.sendSlot(cmds, places)
+			if i == 0 {
+				return r.sendSlot(cmds, places)
+			}
+			r.later(cmds[i:])
+			places = places[:i]
+			break
 		}
 		parts[addr] = append(parts[addr], cmds[i])
 	}
@@ -139,16 +144,19 @@ func (r *Replies) sendToNodes(cmds []rueidis.Completed) error {
 	return nil
 }
 
-// sendSlot sends the first of the commands that are of one slot, and leaves the others to windows to come: the client does not
-// know a node by the name that the cluster gives it.
+// sendSlot sends the first of the commands that are of one slot, and leaves the others to windows to come: nobody has the slot just
+// now, or the client does not know the node by the name that the cluster gives it.
 func (r *Replies) sendSlot(cmds []rueidis.Completed, places []uint16) error {
 	n := 1
 	for n < len(places) && places[n] == places[0] {
 		n++
 	}
-	r.rest = append(slices.Clone(cmds[n:]), r.rest...)
+	r.later(cmds[n:])
 	return r.send(cmds[:n])
 }
+
+// later leaves cmds to windows to come.
+func (r *Replies) later(cmds []rueidis.Completed) { r.rest = append(slices.Clone(cmds), r.rest...) }
 
 // spread returns the slot by which each command goes. MULTI and WATCH go with what follows, others that have none with what
 // they follow.

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/redis/rueidis"
+
+	"github.com/rueidisx/rueidisx/internal/wire"
 )
 
 // windowBytes is how many bytes of commands are sent before their replies are read. It is less than what the buffers of a
@@ -36,6 +38,10 @@ func DoMulti(ctx context.Context, client rueidis.Client, cmds []rueidis.Complete
 			return r
 		}
 	}
+	r.several = wire.CheckSlots(cmds) != nil
+	if r.several {
+		r.cfg.patience = askTime
+	}
 	n := window(cmds)
 	if n < len(cmds) {
 		r.rest = append(r.rest, cmds[n:]...) // the caller may reuse its slice
@@ -53,14 +59,16 @@ type Replies struct {
 	ctx    context.Context
 	client rueidis.Client
 	cfg    config
-	rest   []rueidis.Completed // not sent yet
-	lanes  []lane              // the connections of the present window, one for each node
-	order  []int               // for each command of the window that has not been answered, its lane
-	words  copies              // the commands of the window, if all of them only read
-	now    *lane               // the one whose reply is being read
-	reader Reader
-	given  int   // replies that Next has returned
-	err    error // final: io.EOF after the last reply
+	// several tells that the commands are of several slots. What happens to one node's is then no other's business.
+	several bool
+	rest    []rueidis.Completed // not sent yet
+	lanes   []lane              // the connections of the present window, one for each node
+	order   []int               // for each command of the window that has not been answered, its lane
+	words   copies              // the commands of the window, if all of them only read
+	now     *lane               // the one whose reply is being read
+	reader  Reader
+	given   int   // replies that Next has returned
+	err     error // final: io.EOF after the last reply
 }
 
 // Next finishes the present reply and returns a Reader of the next one, which is valid until the next call of Next or Close.
@@ -78,7 +86,7 @@ func (r *Replies) Next() (*Reader, error) {
 		r.reader = Reader{s: r.now.s, started: true, shared: true, reply: r.given}
 		return &r.reader, nil
 	}
-	if !fromServer(err) && len(r.lanes) < 2 {
+	if !fromServer(err) && (!r.several || len(r.lanes) == 0) {
 		r.end(err)
 	}
 	return nil, err

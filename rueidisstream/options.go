@@ -108,7 +108,9 @@ type config struct {
 	mode   wire.Mode
 	ttl    Option // of expireOption, expireAtOption and keepTTLOption, the last; the zero Option if there is none
 	scan   int64  // elements of a page; 0 for a snapshot
-	small  int64  // elements of a key for the fast path; 0 turns it off
+	// patience is for how long commands that only read are sent again; 0 for as long as that may help.
+	patience time.Duration
+	small    int64 // elements of a key for the fast path; 0 turns it off
 }
 
 func newConfig(opts []Option) config {

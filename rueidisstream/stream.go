@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/redis/rueidis"
 
@@ -46,17 +47,31 @@ func open(ctx context.Context, to route, cmds []rueidis.Completed, cfg config) (
 
 // sendOn sends cmds, and once more as long as that may help.
 func (s *stream) sendOn(to route, cmds []rueidis.Completed) error {
+	ctx := s.ctx
+	if s.cfg.patience > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, patience(ctx, s.cfg.patience))
+		defer cancel()
+	}
 	for try := 0; ; try++ {
 		err := s.send(to, cmds)
 		if err == nil {
 			return nil
 		}
 		// A node that cannot be reached is not the one to ask again, while others wait.
-		if to.node && (isDial(err) || try >= triesAtOnce-1) || !s.copy.again(s.ctx, to.client, try, err) {
+		if to.node && (isDial(err) || try >= triesAtOnce-1) || !s.copy.again(ctx, to.client, try, err) {
 			return sendError(s.ctx, err)
 		}
 		cmds = s.copy.build(to.client)
 	}
+}
+
+// patience is for how long to try again where others wait for their turn: limit, but a quarter of what ctx leaves at most.
+func patience(ctx context.Context, limit time.Duration) time.Duration {
+	if dl, ok := ctx.Deadline(); ok {
+		return min(limit, time.Until(dl)/4)
+	}
+	return limit
 }
 
 // redirected sends the one command again if the server's answer, err, says that this helps, and tells whether it did. Then
