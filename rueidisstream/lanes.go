@@ -90,16 +90,10 @@ func (l *lane) close() error {
 // send opens the lanes of a window.
 func (r *Replies) send(cmds []rueidis.Completed) error {
 	r.words.forget()
-	r.words.take(cmds)
-	if !r.words.readOnly {
-		r.words.forget()
-	}
-	r.order = r.order[:0]
 	if wire.CheckSlots(cmds) == nil {
-		for range cmds {
-			r.order = append(r.order, 0)
-		}
-		r.lanes = append(r.lanes, lane{})
+		r.order = slices.Grow(r.order[:0], len(cmds))[:len(cmds)]
+		clear(r.order)
+		r.lanes = r.one[:1]
 		r.lanes[0].open(r, route{client: r.client}, cmds)
 		if err := r.lanes[0].err; err != nil {
 			return err
@@ -112,6 +106,8 @@ func (r *Replies) send(cmds []rueidis.Completed) error {
 // sendToNodes opens a lane for each node that has slots of the commands. The nodes' order is the same for everybody, so that two
 // pipelines do not wait for each other's connections.
 func (r *Replies) sendToNodes(cmds []rueidis.Completed) error {
+	r.words.take(cmds)
+	r.order = r.order[:0]
 	slots, err := slotTable(r.ctx, r.client)
 	if err != nil {
 		return err

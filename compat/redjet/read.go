@@ -266,6 +266,9 @@ func (p *Pipeline) Strings() ([]string, error) {
 
 // elementString reads one element of an array of strings.
 func (p *Pipeline) elementString() (string, error) {
+	if p.closed {
+		return "", errClosed
+	}
 	depth := len(p.stack)
 	it, err := p.take()
 	switch {
