@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/redis/rueidis"
 
@@ -107,6 +108,25 @@ func (s *subscribe) build(b rueidis.Builder) rueidis.Completed {
 	return b.Subscribe().Channel(s.channels...).Build()
 }
 
+// leaveTime bounds the wait for a connection that is not subscribed any more.
+const leaveTime = time.Second
+
+// leave unsubscribes. rueidis does so itself when it takes a connection back, but not on the one that it has for RESP2.
+func (s *subscribe) leave(ctx context.Context, c rueidis.CommandClient) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTime)
+	defer cancel()
+	var cmd rueidis.Completed
+	switch s.name {
+	case "SUBSCRIBE":
+		cmd = c.B().Unsubscribe().Channel(s.channels...).Build()
+	case "PSUBSCRIBE":
+		cmd = c.B().Punsubscribe().Pattern(s.channels...).Build()
+	case "SSUBSCRIBE":
+		cmd = c.B().Sunsubscribe().Channel(s.channels...).Build()
+	}
+	_ = c.Do(ctx, cmd).Error() // a connection that is lost is not subscribed either
+}
+
 // start begins to receive. The connection is the subscription's own, as in redjet, so that a reader that is slow holds up nobody else.
 func (s *subscribe) start(p *Pipeline) error {
 	ctx, cancel := context.WithCancel(p.ctx)
@@ -142,7 +162,12 @@ func (s *subscription) run(ctx context.Context, client rueidis.Client, cmd *subs
 	defer s.cancel()
 	conn, release := client.Dedicate()
 	defer release()
-	err := conn.Receive(rueidis.WithOnSubscriptionHook(ctx, s.confirmed), cmd.build(conn.B()), s.message)
+	hooked := rueidis.WithOnSubscriptionHook(ctx, s.confirmed)
+	hooked = rueidis.WithOnReceiveReturnHook(hooked, func(err error, c rueidis.CommandClient) error {
+		cmd.leave(ctx, c)
+		return err
+	})
+	err := conn.Receive(hooked, cmd.build(conn.B()), s.message)
 	switch {
 	case ctx.Err() != nil:
 		err = ctx.Err()
