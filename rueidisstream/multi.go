@@ -59,7 +59,7 @@ type Replies struct {
 	words  copies              // the commands of a window for several nodes, if all of them only read; else lanes[0].s has them
 	now    *lane               // the one whose reply is being read
 	reader Reader
-	given  int   // replies that Next has returned
+	given  int // replies that Next has returned
 	one    [1]lane
 	err    error // final: io.EOF after the last reply
 }

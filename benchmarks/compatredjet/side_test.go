@@ -86,8 +86,6 @@ func newSide(t testing.TB) side {
 	return s
 }
 
-func (s side) all() []client { return append([]client{s.them}, s.us...) }
-
 // same runs f with each of them, and compares what it returns.
 func (s side) same(t *testing.T, f func(c client) string) {
 	t.Helper()

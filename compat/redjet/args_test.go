@@ -117,8 +117,16 @@ func TestArgumentsThatFail(t *testing.T) {
 		})
 	}
 	for _, cmd := range [][]any{
-		{"APPEND", "k"}, {"SET", "k", "NX"}, {"SET", "k", "GET"}, {"SET", "k", "EX", "0"}, {"SET", "k", "EX", "x"}, {"SET", "k", "PXAT", "1"},
-		{"SET", "k", "EX", "9223372036854775807"}, {"SET", "k", "PX", "9223372036854775807"}, {"SET", "k", "EX", "10", "NX"}, {"SET", "k", "KEEPTTL", "x", "y"},
+		{"APPEND", "k"},
+		{"SET", "k", "NX"},
+		{"SET", "k", "GET"},
+		{"SET", "k", "EX", "0"},
+		{"SET", "k", "EX", "x"},
+		{"SET", "k", "PXAT", "1"},
+		{"SET", "k", "EX", "9223372036854775807"},
+		{"SET", "k", "PX", "9223372036854775807"},
+		{"SET", "k", "EX", "10", "NX"},
+		{"SET", "k", "KEEPTTL", "x", "y"},
 	} {
 		args := append([]any{cmd[1], redjet.NewLenReader(neverRead{t}, redjet.MaxBuffered+1)}, cmd[2:]...)
 		err := c.Command(ctx, cmd[0].(string), args...).Ok()

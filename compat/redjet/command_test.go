@@ -27,8 +27,10 @@ func TestFirstKey(t *testing.T) {
 		want, _, _ := strings.Cut(keys, "\n")
 		require.Equal(t, want, words[key], line)
 	}
-	for _, line := range []string{"PING", "PING x", "ECHO x", "PUBLISH c m", "SCAN 0", "KEYS *", "INFO all", "CONFIG GET x", "EVAL x 0", "FCALL f 0 a", "GET", "XREAD STREAMS", "XREAD COUNT 1",
-		"OBJECT HELP", "MULTI", "EVAL", "MIGRATE h 1  0 1 COPY x"} {
+	for _, line := range []string{
+		"PING", "PING x", "ECHO x", "PUBLISH c m", "SCAN 0", "KEYS *", "INFO all", "CONFIG GET x", "EVAL x 0", "FCALL f 0 a", "GET", "XREAD STREAMS", "XREAD COUNT 1",
+		"OBJECT HELP", "MULTI", "EVAL", "MIGRATE h 1  0 1 COPY x",
+	} {
 		words := strings.Split(line, " ")
 		key := firstKey(words)
 		require.Zero(t, key, line)
