@@ -56,7 +56,7 @@ type Replies struct {
 	rest   []rueidis.Completed // not sent yet
 	lanes  []lane              // the connections of the present window, one for each node
 	order  []int               // for each command of the window that has not been answered, its lane
-	words  copies              // the commands of a window for several nodes, if all of them only read; else lanes[0].s has them
+	words  *copies             // the commands of a window for several nodes, if all of them only read; else lanes[0].s has them
 	now    *lane               // the one whose reply is being read
 	reader Reader
 	given  int // replies that Next has returned
@@ -117,7 +117,10 @@ func (r *Replies) copies() *copies {
 	if len(r.lanes) == 1 && r.lanes[0].s != nil {
 		return &r.lanes[0].s.copy
 	}
-	return &r.words
+	if r.words == nil {
+		return new(copies)
+	}
+	return r.words
 }
 
 // elsewhere sends the next command again, alone, to where the server's answer to it says, and leaves the further ones of the
