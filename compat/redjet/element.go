@@ -86,6 +86,7 @@ func (p *Pipeline) begin() (item, error) {
 		return item{}, e.err
 	}
 	if p.alone() {
+		_ = p.settle() // err is the better one
 		return item{}, err
 	}
 	return item{}, p.lose(err)
@@ -211,6 +212,7 @@ func (p *Pipeline) settle() error {
 func (p *Pipeline) cut(err error) error {
 	p.stack, p.levels, p.ahead = p.stack[:0], p.levels[:0], false
 	if p.alone() {
+		_ = p.settle() // err is the better one
 		return err
 	}
 	return p.lose(err)

@@ -195,6 +195,15 @@ func TestRounds(t *testing.T) {
 			require.Equal(t, "of 0[]", elements(queue(ctx, c, "GET k")), "it has not been written to")
 		})
 	}
+	t.Run("SELECT, and CloseOnRead", func(t *testing.T) {
+		p := queue(ctx, c, "SELECT 1")
+		require.NoError(t, p.Ok())
+		p = c.Pipeline(ctx, p, "GET", "k")
+		p.CloseOnRead = true
+		n, err := p.WriteTo(io.Discard)
+		require.ErrorContains(t, err, "SELECT")
+		require.Zero(t, n)
+	})
 	t.Run("SELECT in a long pipeline", func(t *testing.T) {
 		cmds := []string{"SELECT 1"}
 		for range 2000 {
