@@ -23,8 +23,8 @@ const (
 // replies that need not fit into memory. Close the Replies.
 //
 // Commands of more than 64 KiB together, or more than 1,024, are sent by windows: the next window when the replies of the one
-// before were read. MULTI to EXEC and WATCH to EXEC are never divided. After an early Close, windows that were not sent stay
-// unsent.
+// before were read. MULTI to EXEC and WATCH to EXEC are never divided, nor is what comes behind a SELECT and the like. After an
+// early Close, windows that were not sent stay unsent.
 //
 // On a cluster each node gets its commands in a pipeline of its own, and their replies come in the order of the commands all the
 // same. If all commands of a window only read, MOVED and ASK are followed, and nodes that are not ready
@@ -64,10 +64,11 @@ type Replies struct {
 	rest    []rueidis.Completed // not sent yet
 	lanes   []lane              // the connections of the present window, one for each node
 	order   []int               // for each command of the window that has not been answered, its lane
-	words   copies              // the commands of the window, if all of them only read
+	words   *copies             // the commands of a window for several nodes, if all of them only read; else lanes[0].s has them
 	now     *lane               // the one whose reply is being read
 	reader  Reader
-	given   int   // replies that Next has returned
+	given   int // replies that Next has returned
+	one     [1]lane
 	err     error // final: io.EOF after the last reply
 }
 
@@ -111,7 +112,7 @@ func (r *Replies) step() error {
 	}
 	r.now = &r.lanes[r.order[0]]
 	err := r.now.step()
-	if err != nil && len(r.words.cmds) > 0 && (isRedirect(err) || isNotReady(err)) {
+	if err != nil && (isRedirect(err) || isNotReady(err)) && r.copies().readOnly {
 		err = r.elsewhere()
 	} else {
 		r.order = r.order[1:]
@@ -119,10 +120,21 @@ func (r *Replies) step() error {
 	return err
 }
 
+// copies returns the commands of the window. They are there only if all of them only read.
+func (r *Replies) copies() *copies {
+	if len(r.lanes) == 1 && r.lanes[0].s != nil {
+		return &r.lanes[0].s.copy
+	}
+	if r.words == nil {
+		return new(copies)
+	}
+	return r.words
+}
+
 // elsewhere sends the next command again, alone, to where the server's answer to it says, and leaves the further ones of the
 // window to windows to come: by then the client knows the way. All of them only read.
 func (r *Replies) elsewhere() error {
-	cmds := r.words.build(r.client)
+	cmds := r.copies().build(r.client)
 	left := slices.Clone(cmds[len(cmds)-len(r.order):])
 	r.rest = append(left[1:], r.rest...)
 	r.order = r.order[:0]
@@ -171,10 +183,11 @@ func (r *Replies) end(err error) {
 func window(cmds []rueidis.Completed) int {
 	size := 0
 	together, asking := false, false // the next command belongs to the one before
+	altered := false                 // all that follow do, since their connection is another one now
 	for i := range cmds {
 		words := cmds[i].Commands()
 		size += commandBytes(words)
-		if i > 0 && !together && !asking && (size > windowBytes || i >= windowCommands) {
+		if i > 0 && !together && !asking && !altered && (size > windowBytes || i >= windowCommands) {
 			return i
 		}
 		name := words[0]
@@ -184,6 +197,8 @@ func window(cmds []rueidis.Completed) int {
 			together = true
 		case strings.EqualFold(name, "EXEC"), strings.EqualFold(name, "DISCARD"), strings.EqualFold(name, "UNWATCH"):
 			together = false
+		default:
+			altered = altered || leavesState(cmds[i:i+1])
 		}
 	}
 	return len(cmds)

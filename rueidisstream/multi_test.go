@@ -102,6 +102,25 @@ func TestDoMulti(t *testing.T) {
 	})
 }
 
+// What follows a SELECT goes to the database that it names, beyond a window too, and the next one's commands do not.
+func TestDoMultiSelect(t *testing.T) {
+	bothProtocols(t, func(t *testing.T, c rueidis.Client) {
+		ctx := context.Background()
+		require.NoError(t, c.Do(ctx, c.B().Set().Key("where").Value("zero").Build()).Error())
+		cmds := []rueidis.Completed{c.B().Select().Index(1).Build(), c.B().Set().Key("where").Value("one").Build()}
+		for range 3000 {
+			cmds = append(cmds, c.B().Get().Key("where").Build())
+		}
+		got := ofReplies(t, rueidisstream.DoMulti(ctx, c, cmds))
+		require.Len(t, got, 3002)
+		for i, s := range got[2:] {
+			require.Contains(t, s, "one", "GET %d", i)
+		}
+		require.Contains(t, ofReplies(t, rueidisstream.DoMulti(ctx, c, []rueidis.Completed{c.B().Get().Key("where").Build()}))[0], "zero")
+		caseEchoes(t, c, 100)
+	})
+}
+
 // A reply that is not read, or half, does not get into the way of the next one.
 func TestRepliesUnread(t *testing.T) {
 	bothProtocols(t, func(t *testing.T, c rueidis.Client) {

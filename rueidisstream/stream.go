@@ -60,7 +60,7 @@ func (s *stream) sendOn(to route, cmds []rueidis.Completed) error {
 		}
 		// A node that cannot be reached is not the one to ask again, while others wait.
 		if to.node && (isDial(err) || try >= triesAtOnce-1) || !s.copy.again(ctx, to.client, try, err) {
-			return sendError(s.ctx, err)
+			return sendError(s.ctx, err, s.cfg.raw)
 		}
 		cmds = s.copy.build(to.client)
 	}
@@ -132,7 +132,7 @@ func (s *stream) greet(word string) error {
 	case err != nil:
 		return err
 	case isReplyError(e.Kind):
-		return replyError(e)
+		return replyError(e, s.cfg.raw)
 	case e.Kind != resp.BulkString || string(e.Bytes) != word:
 		return fmt.Errorf("%w: %.40q where the reply to the opening is due", ErrProtocol, e.Bytes)
 	}
@@ -161,7 +161,7 @@ func (s *stream) own() error {
 	if err != nil {
 		return s.wrap(err)
 	}
-	return replyError(e)
+	return replyError(e, s.cfg.raw)
 }
 
 // ownReply is own for the reply itself, which is then read to its end.
