@@ -51,7 +51,6 @@ func dialer(opt *rueidis.ClientOption) dialFunc {
 	if opt.DialCtxFn != nil {
 		return opt.DialCtxFn
 	}
-	//lint:ignore SA1019 whoever has set it expects it to be used
 	if fn := opt.DialFn; fn != nil {
 		return func(_ context.Context, addr string, d *net.Dialer, config *tls.Config) (net.Conn, error) {
 			return fn(addr, d, config)

@@ -333,7 +333,6 @@ func TestDial_DialsAsTheOptionsSay(t *testing.T) {
 	srv := redistest.Shared(t)
 	for name, row := range map[string]func(o *rueidis.ClientOption, called *atomic.Int64){
 		"DialFn": func(o *rueidis.ClientOption, called *atomic.Int64) {
-			//lint:ignore SA1019 it is still there for users
 			o.DialFn = func(addr string, d *net.Dialer, _ *tls.Config) (net.Conn, error) {
 				called.Add(1)
 				return d.Dial("tcp", addr)
