@@ -25,7 +25,7 @@ func TestCase_B1_HugeSetInLittleMemory(t *testing.T) {
 	loader.Close()
 	p := redistest.NewProxy(t, srv.Addr)
 	caseProtocols(t, func(t *testing.T, speak func(*rueidis.ClientOption)) {
-		c := caseDial(t, p.Addr(), speak)
+		c := caseDial(t, p.Addr(), speak, casePatient)
 		ctx := caseContext(t)
 		caseEchoes(t, c, 20)
 		seen := newCaseMembers(n)
@@ -161,7 +161,7 @@ func TestCase_B4_BinaryMembers(t *testing.T) {
 	require.NoError(t, loader.Do(context.Background(), loader.B().Sadd().Key("set").Member(tricky...).Build()).Error())
 	loader.Close()
 	caseProtocols(t, func(t *testing.T, speak func(*rueidis.ClientOption)) {
-		c := redistest.NewClient(t, srv, speak)
+		c := redistest.NewClient(t, srv, speak, casePatient)
 		ctx := caseContext(t)
 		for name, way := range map[string]func(take func(b []byte)){
 			"Values": func(take func(b []byte)) {

@@ -68,6 +68,9 @@ func caseBuffers(n int) func(*rueidis.ClientOption) {
 	return func(o *rueidis.ClientOption) { o.ReadBufferEachConn, o.WriteBufferEachConn = n, n }
 }
 
+// casePatient is for replies of millions of elements, which a busy machine's server may take ten seconds to begin with.
+func casePatient(o *rueidis.ClientOption) { o.ConnWriteTimeout = time.Minute }
+
 func caseWords(c rueidis.Client, w ...string) rueidis.Completed { return c.B().Arbitrary(w...).Build() }
 
 func caseReadOnly(c rueidis.Client, w ...string) rueidis.Completed {
