@@ -8,7 +8,7 @@ import (
 	"github.com/redis/rueidis/rueidiscompat"
 )
 
-// catcher is a client that sends nothing: it lets rueidiscompat build a command, keeps it, and answers with nothing. So the
+// catcher is a client that sends nothing: it lets rueidiscompat build a command, keeps it, and answers with an error. So the
 // command is the very one that rueidiscompat sends, and its result type has all that rueidiscompat puts into it; the value and
 // the error are then set from the stream.
 type catcher struct {
@@ -19,13 +19,15 @@ type catcher struct {
 
 func (c *catcher) Do(_ context.Context, cmd rueidis.Completed) rueidis.RedisResult {
 	c.cmd = cmd
-	return rueidis.RedisResult{}
+	return noResult
 }
 
 func (c *catcher) DoStream(_ context.Context, cmd rueidis.Completed) rueidis.RedisResultStream {
 	c.cmd = cmd
-	return rueidis.RedisResultStream{}
+	return rueidis.NewErrorResultStream(errOtherwise)
 }
+
+var noResult = rueidis.NewErrorResult(errOtherwise)
 
 // catchers is a pool of them, for one client.
 type catchers struct{ pool *sync.Pool }
