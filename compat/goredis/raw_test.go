@@ -311,3 +311,60 @@ func TestDoRawCluster(t *testing.T) {
 	require.EqualValues(t, 12, a.DoRawWriteTo(ctx, &b, "GET", "moving").Val(), fmt.Sprintf("%q", b.String()))
 	hundredMore(t, a)
 }
+
+func TestRawResults(t *testing.T) {
+	raw := new(goredis.RawCmd)
+	raw.SetVal([]byte("+OK\r\n"))
+	raw.SetErr(errSink)
+	val, err := raw.Bytes()
+	require.Equal(t, "+OK\r\n", string(val))
+	require.Equal(t, errSink, err)
+	written := new(goredis.RawWriteToCmd)
+	written.SetVal(5)
+	written.SetErr(errSink)
+	n, err := written.Result()
+	require.EqualValues(t, 5, n)
+	require.Equal(t, errSink, err)
+}
+
+// A cluster's error that is none of MOVED and ASK comes through, whatever its length; a cut one is an error.
+func TestDoRawClusterErrors(t *testing.T) {
+	redistest.NoLeak(t)
+	long := "-ERR " + strings.Repeat("x", 600_000) + "\r\n"
+	var fake *redistest.Fake
+	fake = redistest.NewFake(t, func(c *redistest.FakeConn, cmd []string) {
+		host, port, _ := net.SplitHostPort(fake.Addr())
+		switch {
+		case cmd[0] == "CLUSTER":
+			c.Write(redistest.Array(redistest.Array(":0\r\n", ":16383\r\n", redistest.Array(redistest.Bulk(host), ":"+port+"\r\n", redistest.Bulk("id")))))
+		case cmd[0] == "ECHO":
+			c.Write(redistest.Bulk(cmd[1]))
+		case cmd[0] == "LONG":
+			c.Write(long)
+		case cmd[0] == "CUT":
+			c.Write("-ERR cu")
+			c.Cut()
+		case cmd[0] == "MOVED":
+			c.Write("-MOVED 1 127.0.0.1:1\r\n")
+		case cmd[0] == "ODD":
+			c.Write("-MOVED somewhere\r\n")
+		default:
+			c.Write("_\r\n")
+		}
+	})
+	client, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{fake.Addr()}, DisableCache: true})
+	require.NoError(t, err)
+	t.Cleanup(client.Close)
+	a := goredis.NewAdapter(client)
+	ctx := newContext(t)
+	require.Equal(t, rueidis.ClientModeCluster, client.Mode())
+	require.True(t, long == string(a.DoRaw(ctx, "LONG", "k").Val()))
+	require.ErrorIs(t, a.DoRaw(ctx, "CUT", "k").Err(), io.ErrUnexpectedEOF)
+	require.Equal(t, "-MOVED 1 127.0.0.1:1\r\n", string(a.DoRaw(ctx, "MOVED", "k").Val()), "in the end it is the reply")
+	require.Equal(t, "-MOVED somewhere\r\n", string(a.DoRaw(ctx, "ODD", "k").Val()))
+	require.True(t, a.DoRawWriteTo(ctx, &failing{err: errSink}, "LONG", "k").Err() == errSink)
+	short, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
+	defer cancel()
+	require.True(t, a.DoRaw(short, "MOVED", "k").Err() == context.DeadlineExceeded)
+	hundredMore(t, a)
+}
