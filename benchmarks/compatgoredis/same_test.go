@@ -261,11 +261,31 @@ func TestCase_K3_AsGoRedis(t *testing.T) {
 		fillKeys(t, c.compat)
 		a, n := c.ours[0], c.goredis
 		for _, args := range [][]any{
-			{"GET", "{t}string:one"}, {"GET", "{t}string:many"}, {"GET", "{t}string:empty"}, {"GET", "{t}missing"}, {"GET", "{t}set:one"},
-			{"SMEMBERS", "{t}set:many"}, {"HGETALL", "{t}hash:bytes"}, {"ZRANGE", "{t}zset:bytes", 0, -1, "WITHSCORES"}, {"XRANGE", "{t}stream:many", "-", "+"},
-			{"LRANGE", "{t}list:many", 0, -1}, {"SET", "{t}raw", 1.5}, {"SET", "{t}raw", float32(0.25)}, {"GET", "{t}raw"}, {"SET", "{t}raw", 1e21}, {"GET", "{t}raw"}, {"EXISTS", "{t}raw", "{t}raw"},
-			{"NOSUCHCOMMAND", "{t}raw"}, {"GET"}, {"SET", "{t}raw", nil}, {"SET", "{t}raw", true}, {"SET", "{t}raw", time.Second}, {"GET", "{t}raw"},
-			{"EVAL", "return {1, 'two', {3.5, false}}", 1, "{t}raw"}, {"SCAN", 0, "COUNT", 1}, {"BLPOP", "{t}missing", 0.01},
+			{"GET", "{t}string:one"},
+			{"GET", "{t}string:many"},
+			{"GET", "{t}string:empty"},
+			{"GET", "{t}missing"},
+			{"GET", "{t}set:one"},
+			{"SMEMBERS", "{t}set:many"},
+			{"HGETALL", "{t}hash:bytes"},
+			{"ZRANGE", "{t}zset:bytes", 0, -1, "WITHSCORES"},
+			{"XRANGE", "{t}stream:many", "-", "+"},
+			{"LRANGE", "{t}list:many", 0, -1},
+			{"SET", "{t}raw", 1.5},
+			{"SET", "{t}raw", float32(0.25)},
+			{"GET", "{t}raw"},
+			{"SET", "{t}raw", 1e21},
+			{"GET", "{t}raw"},
+			{"EXISTS", "{t}raw", "{t}raw"},
+			{"NOSUCHCOMMAND", "{t}raw"},
+			{"GET"},
+			{"SET", "{t}raw", nil},
+			{"SET", "{t}raw", true},
+			{"SET", "{t}raw", time.Second},
+			{"GET", "{t}raw"},
+			{"EVAL", "return {1, 'two', {3.5, false}}", 1, "{t}raw"},
+			{"SCAN", 0, "COUNT", 1},
+			{"BLPOP", "{t}missing", 0.01},
 		} {
 			if args[0] == "SCAN" && a.Client().Mode() == rueidis.ClientModeCluster {
 				continue // any node

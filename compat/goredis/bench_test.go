@@ -75,7 +75,8 @@ var (
 		func(ctx context.Context, c rueidiscompat.Cmdable, key string) (int, error) {
 			v, err := c.ZRangeWithScores(ctx, key, 0, -1).Result()
 			return len(v), err
-		}, []int{10, 100, 1000, 5000, 100_000},
+		},
+		[]int{10, 100, 1000, 5000, 100_000},
 	}
 	benchXRange = benched{
 		"XRANGE", func(b *testing.B, client rueidis.Client, key string, n int) {
@@ -93,7 +94,8 @@ var (
 		func(ctx context.Context, c rueidiscompat.Cmdable, key string) (int, error) {
 			v, err := c.XRange(ctx, key, "-", "+").Result()
 			return len(v), err
-		}, []int{1, 10, 100, 1000, 5000},
+		},
+		[]int{1, 10, 100, 1000, 5000},
 	}
 	benchMGet = benched{
 		"MGET", func(b *testing.B, client rueidis.Client, key string, n int) {
@@ -108,7 +110,8 @@ var (
 				}
 			}
 		},
-		nil, []int{10, 100, 1000, 5000},
+		nil,
+		[]int{10, 100, 1000, 5000},
 	}
 )
 

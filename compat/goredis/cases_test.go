@@ -73,8 +73,8 @@ func TestCase_K1_OneClientForAll(t *testing.T) {
 
 // K2: MGet on a cluster gives what it gives elsewhere, in the order of the keys.
 func TestCase_K2_MGetOverSlots(t *testing.T) {
+	cluster := sharedCluster(t)
 	redistest.NoLeak(t)
-	cluster := redistest.NewCluster(t)
 	client := cluster.NewClient(t)
 	a := goredis.NewAdapter(client)
 	ctx := newContext(t)
@@ -136,8 +136,8 @@ func TestCase_K2_MGetOverSlots(t *testing.T) {
 
 // L6: nothing panics for keys in several slots.
 func TestCase_L6_KeysInSeveralSlots(t *testing.T) {
+	cluster := sharedCluster(t)
 	redistest.NoLeak(t)
-	cluster := redistest.NewCluster(t)
 	client := cluster.NewClient(t)
 	a := goredis.NewAdapter(client)
 	ctx := newContext(t)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/redis/rueidis"
@@ -199,11 +200,8 @@ func TestIteratorPages(t *testing.T) {
 	} {
 		t.Run(r.name, func(t *testing.T) {
 			redistest.NoLeak(t)
-			n := 0
-			fake := redistest.NewFake(t, func(c *redistest.FakeConn, _ []string) {
-				c.Write(r.pages[n])
-				n++
-			})
+			var n atomic.Int32
+			fake := redistest.NewFake(t, func(c *redistest.FakeConn, _ []string) { c.Write(r.pages[n.Add(1)-1]) })
 			client, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{fake.Addr()}, ForceSingleClient: true, DisableCache: true})
 			require.NoError(t, err)
 			t.Cleanup(client.Close)
@@ -231,8 +229,8 @@ func TestIteratorPages(t *testing.T) {
 
 // On a cluster a cursor is of one node.
 func TestScanIteratorCluster(t *testing.T) {
+	cluster := sharedCluster(t)
 	redistest.NoLeak(t)
-	cluster := redistest.NewCluster(t)
 	client := cluster.NewClient(t, func(o *rueidis.ClientOption) { o.SendToReplicas = func(rueidis.Completed) bool { return true } })
 	a := goredis.NewAdapter(client)
 	ctx := newContext(t)

@@ -2,6 +2,7 @@ package goredis_test
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -35,8 +36,8 @@ func bothProtocols(t *testing.T, test func(t *testing.T, client rueidis.Client))
 func everywhere(t *testing.T, test func(t *testing.T, client rueidis.Client)) {
 	bothProtocols(t, test)
 	t.Run("cluster", func(t *testing.T) {
+		cluster := sharedCluster(t)
 		redistest.NoLeak(t)
-		cluster := redistest.NewCluster(t)
 		for _, p := range []struct {
 			name  string
 			resp2 bool
@@ -46,4 +47,27 @@ func everywhere(t *testing.T, test func(t *testing.T, client rueidis.Client)) {
 			})
 		}
 	})
+}
+
+// lasting is a testing.TB for what lasts until redistest.Main ends it.
+type lasting struct{ testing.TB }
+
+func (lasting) Cleanup(func()) {}
+
+var (
+	clusterOnce sync.Mutex
+	theCluster  *redistest.Cluster
+)
+
+// sharedCluster returns the one cluster of tests that change nothing but keys, empty.
+func sharedCluster(t *testing.T) *redistest.Cluster {
+	clusterOnce.Lock()
+	defer clusterOnce.Unlock()
+	if theCluster == nil {
+		theCluster = redistest.NewCluster(lasting{t})
+	}
+	for _, node := range theCluster.Nodes[:3] { // the primaries
+		node.Do(t, "FLUSHALL")
+	}
+	return theCluster
 }
