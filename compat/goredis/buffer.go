@@ -2,8 +2,10 @@ package goredis
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"github.com/redis/rueidis/rueidiscompat"
@@ -62,10 +64,28 @@ func readInto(r *rueidisstream.Reader, buf []byte) (int, error) {
 
 // plain returns the context's own error where that is the reason of err, as rueidis does.
 func plain(ctx context.Context, err error) error {
-	if isServers(err) || ctx.Err() == nil {
+	if isServers(err) {
 		return err
 	}
-	return ctx.Err()
+	if done := contextError(ctx, err); done != nil {
+		return done
+	}
+	return err
+}
+
+// contextError returns the context's error if it is done, or if err says that its deadline has passed, which a connection may see a
+// moment before the context does.
+func contextError(ctx context.Context, err error) error {
+	if done := ctx.Err(); done != nil {
+		return done
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return context.DeadlineExceeded
+	}
+	if at, ok := ctx.Deadline(); ok && errors.Is(err, os.ErrDeadlineExceeded) && !time.Now().Before(at) {
+		return context.DeadlineExceeded
+	}
+	return nil
 }
 
 // SetFromBuffer sets key to the bytes of buf, without an expiry. buf may be changed as soon as it returns, which is not so in

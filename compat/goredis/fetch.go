@@ -108,14 +108,7 @@ var allowReplica = []rueidisstream.Option{rueidisstream.AllowReplica()}
 
 // outcome is what becomes of an error of rueidisstream.
 func outcome(ctx context.Context, err error, otherwise bool) error {
-	switch {
-	case isServers(err):
-		return err
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case errors.Is(err, context.DeadlineExceeded):
-		return context.DeadlineExceeded
-	case otherwise:
+	if err = plain(ctx, err); otherwise && !isServers(err) && err != context.Canceled && err != context.DeadlineExceeded {
 		return errOtherwise
 	}
 	return err

@@ -152,14 +152,13 @@ func pause(ctx context.Context, d time.Duration) bool {
 func (a *Adapter) rawError(ctx context.Context, err error) error {
 	var w *writerError
 	switch {
-	case err == nil:
-		return nil
+	case err == nil || isServers(err):
+		return err
 	case errors.As(err, &w):
 		return w.err
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case isServers(err):
-		return err
+	}
+	if done := contextError(ctx, err); done != nil {
+		return done
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		a.refresh(ctx)
