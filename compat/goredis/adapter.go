@@ -30,9 +30,9 @@ var _ rueidiscompat.Cmdable = (*Adapter)(nil)
 // Adapter.WithStreamFrom.
 type Option = rueidiscompat.AdapterOption
 
-// defaultStreamFrom is the default of WithStreamFrom. A single caller gains by a stream from some ten elements on; 64 callers at once,
-// for whom rueidis puts many commands into one write, lose by it below some 300 and gain above. See
-// benchmarks/results/compat-goredis.txt.
+// defaultStreamFrom is the default of WithStreamFrom. 64 callers at once, for whom rueidis puts many commands into one write, lose by
+// a stream of 100 elements and did not, or hardly, with 300 and more; a single caller gains earlier. The machine was busy:
+// see benchmarks/results/compat-goredis.txt.
 const defaultStreamFrom = 256
 
 // NewAdapter returns an adapter of client with the API of rueidiscompat.NewAdapter(client, options...), which it can take the place
