@@ -32,7 +32,6 @@ func newOrdered(s *source) *ordered {
 	return o
 }
 
-
 // release takes a window back that is used no more.
 func (o *ordered) release(w *window) {
 	if w.state.Load() == taken {
