@@ -29,7 +29,7 @@ func within(t testing.TB) context.Context {
 // dial is a client of an address, such as that of a fake.
 func dial(t testing.TB, addr string, adjust ...func(*rueidis.ClientOption)) rueidis.Client {
 	t.Helper()
-	o := rueidis.ClientOption{InitAddress: []string{addr}, DisableCache: true}
+	o := rueidis.ClientOption{InitAddress: []string{addr}, DisableCache: true, ForceSingleClient: true}
 	for _, a := range adjust {
 		a(&o)
 	}
