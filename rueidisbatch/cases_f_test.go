@@ -132,8 +132,8 @@ func TestCase_F4_ShortReplies(t *testing.T) {
 					{rueidisbatch.WithSmall(0), rueidisbatch.WithChunk(5)},
 					{rueidisbatch.WithSmall(100)},
 				} {
-					if strings.Contains(tt.name, "streamed") && opts[0] == rueidisbatch.WithSmall(100) {
-						continue // rueidis' own reader does not know them
+					if opts[0] == rueidisbatch.WithSmall(100) && (strings.Contains(tt.name, "streamed") || tt.name == "no RESP") {
+						continue // rueidis' own reader does not know the one, and asks again for ever after the other
 					}
 					keys := strings.Fields(strings.Repeat("k ", 20))
 					_, err := s.read(within(t), c, keys, opts...)

@@ -227,7 +227,7 @@ func TestCase_E3_ManyListings(t *testing.T) {
 	redistest.NoLeak(t)
 	srv := redistest.Standalone(t)
 	c := redistest.NewClient(t, srv)
-	entries := sized(100000, 1000000)
+	entries := sized(20000, 1000000)
 	dir := fillDir(t, c, 1, entries)
 	srv.Do(t, "MEMORY", "PURGE")
 	used := serverNumber(t, srv, "used_memory:")

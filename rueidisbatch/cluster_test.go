@@ -32,10 +32,10 @@ func TestCluster(t *testing.T) {
 		}),
 	} {
 		t.Run(name, func(t *testing.T) {
-			allKeys, allVals := fillKeys(t, plain, 9000)
+			allKeys, allVals := fillKeys(t, plain, 5000)
 			waitReplicas(t, cluster)
 			for _, row := range optionRows {
-				for _, n := range []int{0, 1, 64, 65, 4097, 9000} {
+				for _, n := range []int{0, 1, 64, 65, 5000} {
 					if row.most > 0 {
 						n = min(n, row.most)
 					}
@@ -46,7 +46,7 @@ func TestCluster(t *testing.T) {
 					}
 				}
 			}
-			for i, n := range []int{0, 1, 100, 4097, 9000} {
+			for i, n := range []int{0, 1, 100, 5000} {
 				dir := fillDir(t, plain, uint64(i+1), n)
 				waitReplicas(t, cluster)
 				for _, opt := range []rueidisbatch.Option{{}, rueidisbatch.WithSnapshot(), rueidisbatch.AllowReplica()} {

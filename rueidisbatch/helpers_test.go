@@ -54,7 +54,9 @@ func everyClient(t *testing.T, f func(t *testing.T, c rueidis.Client)) {
 		{"RESP2", func(t *testing.T) rueidis.Client {
 			return redistest.NewClient(t, srv, func(o *rueidis.ClientOption) { o.AlwaysRESP2, o.DisableCache = true, true })
 		}},
-		{"hook", func(t *testing.T) rueidis.Client { return rueidishook.WithHook(redistest.NewClient(t, srv), new(recorder)) }},
+		{"hook", func(t *testing.T) rueidis.Client {
+			return rueidishook.WithHook(redistest.NewClient(t, srv), new(recorder))
+		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			redistest.NoLeak(t)
