@@ -13,9 +13,8 @@ type ordered struct {
 	jobs    chan *window // nil before the first
 	crew    int          // goroutines started
 	flight  []*window    // handed out, oldest first
-	free    []*window
-	given   int // keys in windows that were given back
-	count   int // windows handed out
+	given   int          // keys in windows that were given back
+	count   int          // windows handed out
 	direct  bool
 	early   chan struct{} // closed when one of the goroutines ended early, by onEarly
 	onEarly func()
