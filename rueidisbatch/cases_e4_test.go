@@ -20,9 +20,12 @@ func TestCase_E4_Bystander(t *testing.T) {
 	srv := redistest.Shared(t)
 	plain := redistest.NewClient(t, srv)
 	c, rec := recorded(t, plain)
-	const n = 200000
+	n := 200000
+	if raceOn {
+		n = 40000
+	}
 	keys, _ := fillKeys(t, plain, n)
-	dir := fillDir(t, plain, 1, sized(50000, n))
+	dir := fillDir(t, plain, 1, sized(20000, n))
 	ctx := within(t)
 	worst := func(read func()) time.Duration {
 		least := time.Hour

@@ -346,20 +346,20 @@ func TestCase_G4_ChunkIsReset(t *testing.T) {
 		redistest.NoLeak(t)
 		srv := redistest.Shared(t)
 		direct := redistest.NewClient(t, srv)
-		dir := fillDir(t, direct, 1, 50000)
+		dir := fillDir(t, direct, 1, 20000)
 		proxy := redistest.NewProxy(t, srv.Addr)
 		c := redistest.NewClient(t, srv, func(o *rueidis.ClientOption) { o.InitAddress = []string{proxy.Addr()} })
 		n, err := list(t, within(t), c, dir, nil) // dials
 		require.NoError(t, err)
-		require.Equal(t, 50000, n)
+		require.Equal(t, 20000, n)
 		n = 0
 		for _, err := range rueidisbatch.Readdir(within(t), c, dir, attrKey) {
 			require.NoError(t, err)
-			if n++; n == 1000 { // names are through; now an MGET of 380 KB is cut
-				proxy.Set(redistest.Fault{CutAfter: 300000, ResetPeer: true, Once: true})
+			if n++; n == 1000 { // names are through; now an MGET of 400 KB is cut
+				proxy.Set(redistest.Fault{CutAfter: 200000, ResetPeer: true, Once: true})
 			}
 		}
-		require.Equal(t, 50000, n)
+		require.Equal(t, 20000, n)
 		proxy.Clear()
 		healthy(t, c)
 	})

@@ -45,7 +45,7 @@ func TestCase_G2_CancelledListing(t *testing.T) {
 	redistest.NoLeak(t)
 	c := redistest.NewClient(t, redistest.Shared(t), poolOf(3))
 	dir := fillDir(t, c, 1, 20000)
-	for at := 1; at < 20000; at += 1999 {
+	for at := 1; at < 20000; at += light(1999, 6000) {
 		ctx, cancel := context.WithCancel(within(t))
 		n := 0
 		var last error
@@ -73,7 +73,7 @@ func TestCase_G3_EveryMGetFails(t *testing.T) {
 	redistest.NoLeak(t)
 	srv := redistest.Standalone(t)
 	c := redistest.NewClient(t, srv)
-	for i, n := range []int{100, 60000} {
+	for i, n := range []int{100, light(60000, 14000)} {
 		dir := fillDir(t, c, uint64(i+1), n)
 		srv.Do(t, "ACL", "SETUSER", "default", "-mget")
 		for _, opts := range [][]rueidisbatch.Option{{rueidisbatch.WithParallelism(8)}, {rueidisbatch.WithSnapshot()}, {rueidisbatch.WithChunk(1000)}} {
@@ -98,7 +98,7 @@ func TestCase_G3_EveryMGetFails(t *testing.T) {
 // G5: attributes that are gone, or of another type, are told from real ones.
 func TestCase_G5_AttributesGone(t *testing.T) {
 	everyClient(t, func(t *testing.T, c rueidis.Client) {
-		for k, n := range []int{100, 10000} {
+		for k, n := range []int{100, light(10000, 2000)} {
 			inode := uint64(k + 1)
 			dir := fillDir(t, c, inode, n)
 			key := func(i int) string { return "i" + strconv.FormatUint(inode<<32+uint64(i), 10) }
@@ -164,7 +164,7 @@ func TestCase_D6_SharedConnectionIsFree(t *testing.T) {
 	redistest.NoLeak(t)
 	plain := redistest.NewClient(t, redistest.Shared(t))
 	c, rec := recorded(t, plain)
-	keys, vals := fillKeys(t, plain, 100000)
+	keys, vals := fillKeys(t, plain, light(100000, 20000))
 	stop := make(chan struct{})
 	var others sync.WaitGroup
 	var worst time.Duration
@@ -207,15 +207,15 @@ func TestCase_E2_MillionKeys(t *testing.T) {
 	redistest.NoLeak(t)
 	plain := redistest.NewClient(t, redistest.Shared(t))
 	c, rec := recorded(t, plain)
-	keys := make([]string, 1100000)
+	keys := make([]string, light(1100000, 200000))
 	for i := range keys {
 		keys[i] = "absent:" + strconv.Itoa(i)
 	}
-	require.NoError(t, plain.Do(within(t), plain.B().Set().Key(keys[1099999]).Value("last").Build()).Error())
+	require.NoError(t, plain.Do(within(t), plain.B().Set().Key(keys[len(keys)-1]).Value("last").Build()).Error())
 	got, err := rueidisbatch.MGet(within(t), c, keys)
 	require.NoError(t, err)
 	require.Nil(t, got[0])
-	require.Equal(t, "last", string(got[1099999]))
+	require.Equal(t, "last", string(got[len(got)-1]))
 	cmds := rec.taken("MGET")
 	require.Len(t, cmds, (len(keys)+4095)/4096)
 	require.LessOrEqual(t, longest(cmds), 4097)
@@ -227,7 +227,7 @@ func TestCase_E3_ManyListings(t *testing.T) {
 	redistest.NoLeak(t)
 	srv := redistest.Standalone(t)
 	c := redistest.NewClient(t, srv)
-	entries := sized(20000, 1000000)
+	entries := sized(light(20000, 4000), 1000000)
 	dir := fillDir(t, c, 1, entries)
 	srv.Do(t, "MEMORY", "PURGE")
 	used := serverNumber(t, srv, "used_memory:")
@@ -261,6 +261,14 @@ func TestCase_E3_ManyListings(t *testing.T) {
 func sized(n, long int) int {
 	if os.Getenv("RUEIDISX_TEST_LONG") != "" {
 		return long
+	}
+	return n
+}
+
+// light is n, or less with the race detector.
+func light(n, race int) int {
+	if raceOn {
+		return race
 	}
 	return n
 }

@@ -44,6 +44,9 @@ func mgetRows(t *testing.T, c rueidis.Client) {
 	allKeys, allVals := fillKeys(t, c, slices.Max(keySizes))
 	for _, row := range optionRows {
 		for _, n := range keySizes {
+			if raceOn && n > 64 && n%2 == 0 {
+				continue // the odd ones do
+			}
 			if row.most > 0 && n > row.most {
 				n = row.most
 			}
