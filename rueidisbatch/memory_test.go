@@ -106,9 +106,6 @@ func TestCase_F5_LargeValues(t *testing.T) {
 	ctx := within(t)
 	size := 20 << 20
 	n := sized(20, 100)
-	if raceOn {
-		n = 8
-	}
 	var keys []string
 	for i := range n {
 		keys = append(keys, "huge:"+strconv.Itoa(i%5))

@@ -10,8 +10,10 @@ const (
 	maxParallelism = 1024
 	// maxChunk is a number of words that every server takes in one command: above 1,048,576 some close the connection.
 	maxChunk = 1 << 20
-	// firstPage is how many entries Readdir asks for first, over the shared connection.
-	firstPage = 512
+	// firstPage is how many entries Readdir asks for first, over the shared connection. Up to 512 entries come at once all the
+	// same where the server keeps them in a compact encoding, as it does by default. Of a larger directory this page is dropped:
+	// 512 entries of it took a server 250 µs, and the whole of 4,000 entries 2.8 ms.
+	firstPage = 128
 	// page is how many entries a page of HSCAN has at most, about.
 	page = 4096
 	// firstOfBytes is how many keys the first MGET has with WithChunkBytes, when nothing is known of their values.
