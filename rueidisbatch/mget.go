@@ -36,7 +36,7 @@ func MGet(ctx context.Context, client rueidis.Client, keys []string, opts ...Opt
 		})
 	} else {
 		r := run{source: s, keys: keys}
-		err = r.do(func() taker { return &owner{vals: vals} })
+		err = r.do(func() taker { return newOwner(vals) })
 	}
 	if err != nil && !cfg.partial {
 		return nil, err
@@ -91,6 +91,7 @@ type caller func(i int, val []byte) error
 
 func (c caller) take(i int, val []byte) error { return called(c(i, val)) }
 func (c caller) flush()                       {}
+func (c caller) end()                         {}
 
 func called(err error) error {
 	if err == nil {

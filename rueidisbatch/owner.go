@@ -1,5 +1,7 @@
 package rueidisbatch
 
+import "sync"
+
 // ownerBlock is how large a block of values is at most. A value of at least so much has memory to itself.
 const ownerBlock = 1 << 20
 
@@ -9,6 +11,20 @@ type owner struct {
 	vals [][]byte // for all keys
 	buf  []byte
 	held []held
+}
+
+// owners are used again, for their buffers.
+var owners = sync.Pool{New: func() any { return new(owner) }}
+
+func newOwner(vals [][]byte) *owner {
+	o := owners.Get().(*owner)
+	o.vals = vals
+	return o
+}
+
+func (o *owner) end() {
+	o.vals = nil
+	owners.Put(o)
 }
 
 // held is the value of the i-th key. Its bytes lie in the buffer behind those of the value before, up to end.

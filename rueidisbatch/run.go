@@ -24,6 +24,8 @@ type taker interface {
 	take(i int, val []byte) error
 	// flush ends a chunk.
 	flush()
+	// end comes last, if nothing panics.
+	end()
 }
 
 // do reads the keys. Each goroutine has a taker of its own.
@@ -79,6 +81,7 @@ func (r *run) work(t taker) {
 	for {
 		var to int
 		if from, to = r.chunk(); from == to {
+			t.end()
 			return
 		}
 		req.keys, read = r.keys[from:to], 0
