@@ -8,13 +8,14 @@ GOFUMPT := go run mvdan.cc/gofumpt@v0.12.0
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 IMAGES ?= rueidisx/redis:6.0 rueidisx/redis:7.0 rueidisx/redis:8.0 rueidisx/valkey:8.0 rueidisx/valkey:8.1 rueidisx/valkey:9.1
 # What a server can make a difference to.
-ON_SERVERS := ^Test(Oracle|OraclePairs|Sizes|ElementSizes|Leaving|Forged|DoMulti|Replies|UnfinishedTransaction|MillionMembers|Cluster|Sentinel|TLS|Replica|Hook|SetFrom|OpenString|StringReader|ServeContent|TempKey)
+ON_SERVERS := ^Test(Oracle|OraclePairs|Sizes|ElementSizes|Leaving|Forged|DoMulti|Replies|UnfinishedTransaction|MillionMembers|Cluster$$|Sentinel|TLS|Replica|Hook|SetFrom|OpenString|StringReader|ServeContent|TempKey|ScanFollows|MGet$$|MGetOwned|Readdir$$|WrongType|Equal|Iterators|DoRawReplies|Types|WriteTo|Subscribe$$)
+SERVED := ./rueidisstream ./rueidisbatch ./compat/...
 # Allocations, which the race detector changes.
-ALLOCATIONS := ^Test(ElementAllocates|HostileHeaders|MillionMembers|CopyMemory|SetFromMemory|CollectionsAllocations|ScanMemory|Sizes|Case_(A1|A2|A8|A9|B1|B3|B4|B5|B6|B7|J3))
+ALLOCATIONS := ^Test(ElementAllocates|HostileHeaders|MillionMembers|CopyMemory|SetFromMemory|CollectionsAllocations|ScanMemory|Sizes|Allocations|FirstCallAllocations|CommandAllocations|HostileLengths|LenReaderMemory|Memory|Case_(A1|A2|A8|A9|B1|B3|B4|B5|B6|B7|F5|G8|J3))
 COVERED := 95
 REPORT := $(CURDIR)/coverage/servers
 
-.PHONY: help test test-servers test-allocations lint fuzz demo images
+.PHONY: help test test-servers lint fuzz demo images
 
 help:
 	@sed -n '/^# make /s/^# //p; /^## /s/^## //p' $(MAKEFILE_LIST)
@@ -22,7 +23,7 @@ help:
 ## make test            all tests
 test: coverage/clean
 	@RUEIDISX_TEST_REPORT=$(REPORT) go test -race -timeout 30m -coverprofile=coverage/profile ./...
-	@RUEIDISX_TEST_REPORT=$(REPORT) go test -run '$(ALLOCATIONS)' -timeout 10m ./internal/resp ./rueidisstream
+	@RUEIDISX_TEST_REPORT=$(REPORT) go test -run '$(ALLOCATIONS)' -timeout 20m ./...
 	@cd benchmarks && go test -race -timeout 10m ./...
 	@sort -u $(REPORT)
 	@awk -v least=$(COVERED) -f testdata/coverage.awk coverage/profile
@@ -35,7 +36,7 @@ coverage/clean:
 test-servers: images
 	@for image in $(IMAGES); do \
 	  echo "== $$image"; \
-	  RUEIDISX_TEST_IMAGE=$$image RUEIDISX_REQUIRE_SERVER=1 go test -count=1 $(if $(SHORT),-short) -timeout 20m -run '$(ON_SERVERS)' ./rueidisstream; \
+	  RUEIDISX_TEST_IMAGE=$$image RUEIDISX_REQUIRE_SERVER=1 go test -count=1 $(if $(SHORT),-short) -timeout 20m -run '$(ON_SERVERS)' $(SERVED); \
 	done
 
 ## make images          the container images of the six servers, from Debian's packages

@@ -8,6 +8,7 @@ import (
 
 	"github.com/redis/rueidis"
 
+	"github.com/rueidisx/rueidisx/internal/slots"
 	"github.com/rueidisx/rueidisx/internal/wire"
 )
 
@@ -114,14 +115,14 @@ var allFirst [64]int
 // pipelines do not wait for each other's connections.
 func (r *Replies) sendToNodes(cmds []rueidis.Completed) error {
 	r.order = nil
-	slots, err := slotTable(r.ctx, r.client)
+	table, err := slots.Ask(r.ctx, r.client)
 	if err != nil {
-		return err
+		return sendError(r.ctx, err, r.cfg.raw)
 	}
 	nodes, places := r.client.Nodes(), spread(cmds)
 	parts := map[string][]rueidis.Completed{}
 	for i, slot := range places {
-		addr := slots.node(slot)
+		addr := table.Node(slot)
 		if nodes[addr] == nil {
 			if i == 0 {
 				return r.sendSlot(cmds, places)
@@ -136,7 +137,7 @@ func (r *Replies) sendToNodes(cmds []rueidis.Completed) error {
 	r.words.take(cmds)
 	addrs := slices.Sorted(maps.Keys(parts))
 	for _, slot := range places {
-		n, _ := slices.BinarySearch(addrs, slots.node(slot))
+		n, _ := slices.BinarySearch(addrs, table.Node(slot))
 		r.order = append(r.order, n)
 	}
 	r.lanes = make([]lane, len(addrs))

@@ -10,8 +10,11 @@ import (
 	"slices"
 	"sort"
 	"strconv"
+	"time"
 
 	"github.com/redis/rueidis"
+
+	"github.com/rueidisx/rueidisx/internal/resp"
 )
 
 // Table is which primary has which slots, in the order of the slots. The zero Table knows none.
@@ -23,29 +26,41 @@ type Range struct {
 	Addr     string
 }
 
-// ErrShape is the error of a reply that is no table.
-var ErrShape = errors.New("not a reply of CLUSTER SLOTS")
+// askTime bounds the wait for one node's answer: it may be gone.
+const askTime = 500 * time.Millisecond
 
-// Ask asks the client's nodes one after the other, until one answers.
+var errNoNode = errors.New("the client knows no node")
+
+// Ask asks the client's nodes one after the other, until one answers; if it knows none, the client. A reply that is no table is
+// resp.ErrShape.
 func Ask(ctx context.Context, client rueidis.Client) (Table, error) {
-	failed := errors.New("the client knows no node")
+	ranges, err := []rueidis.RedisMessage(nil), errNoNode
 	for _, node := range client.Nodes() {
-		ranges, err := node.Do(ctx, node.B().ClusterSlots().Build()).ToArray()
-		if err == nil {
-			return read(ranges)
-		}
-		if failed = err; ctx.Err() != nil {
+		ranges, err = ask(ctx, node)
+		if _, answered := err.(*rueidis.RedisError); err == nil || answered || ctx.Err() != nil {
 			break
 		}
 	}
-	return nil, failed
+	if err == errNoNode {
+		ranges, err = ask(ctx, client)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return read(ranges)
+}
+
+func ask(ctx context.Context, node rueidis.Client) ([]rueidis.RedisMessage, error) {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	return node.Do(ctx, node.B().ClusterSlots().Build()).ToArray()
 }
 
 func read(ranges []rueidis.RedisMessage) (table Table, err error) {
 	for i := range ranges {
 		r, err := readRange(&ranges[i])
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrShape, err)
+			return nil, fmt.Errorf("CLUSTER SLOTS: %w: %w", resp.ErrShape, err)
 		}
 		table = append(table, r)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/rueidisx/rueidisx/internal/redistest"
+	"github.com/rueidisx/rueidisx/internal/resp"
 	"github.com/rueidisx/rueidisx/internal/slots"
 )
 
@@ -51,7 +52,7 @@ func TestAskErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			redistest.NoLeak(t)
 			_, err := ask(t, reply)
-			require.ErrorIs(t, err, slots.ErrShape)
+			require.ErrorIs(t, err, resp.ErrShape)
 		})
 	}
 	t.Run("an error", func(t *testing.T) {
