@@ -1,0 +1,4 @@
+package main
+
+// ourListers are rueidisbatch's.
+func (e *env) ourListers() []lister { return nil }
