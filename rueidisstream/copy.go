@@ -65,7 +65,7 @@ func copyString(ctx context.Context, client rueidis.Client, cmd rueidis.Complete
 		case s.copy.redirects(err):
 			return copyBracket(ctx, client, s.copy.build(client)[0], w, cfg)
 		case !s.copy.again(ctx, client, try, err):
-			return 0, sendError(ctx, err)
+			return 0, sendError(ctx, err, cfg.raw)
 		}
 		cmd = s.copy.build(client)[0]
 	}

@@ -32,9 +32,12 @@ var (
 )
 
 // replyError returns the error that an element of kind Error, BlobError or Null stands for, as client.Do returns it.
-func replyError(e resp.Element) error {
-	if e.Kind == resp.Null {
+func replyError(e resp.Element, raw bool) error {
+	switch {
+	case e.Kind == resp.Null:
 		return rueidis.Nil
+	case raw:
+		return wire.RawError(string(e.Bytes))
 	}
 	return wire.RedisError(string(e.Bytes))
 }
@@ -53,8 +56,11 @@ func fromServer(err error) bool {
 }
 
 // sendError describes an error from before the reply's first byte.
-func sendError(ctx context.Context, err error) error {
+func sendError(ctx context.Context, err error, raw bool) error {
 	if fromServer(err) {
+		if raw {
+			return err
+		}
 		return normal(err)
 	}
 	return fmt.Errorf("rueidisstream: before the reply: %w", cause(ctx, err))

@@ -116,7 +116,7 @@ func primaries(ctx context.Context, client rueidis.Client) ([]rueidis.Client, er
 	if failed == nil || fromServer(failed) {
 		return nil, cmp.Or(failed, errors.New("rueidisstream: none of the client's nodes is a primary"))
 	}
-	return nil, sendError(ctx, failed)
+	return nil, sendError(ctx, failed, false)
 }
 
 // clusterPrimaries returns the primaries of a cluster, which must be all that have slots.
@@ -167,7 +167,7 @@ func survey(ctx context.Context, client rueidis.Client, enough func(clusterNode)
 		if err != nil {
 			failed = err
 			if !fromServer(err) {
-				failed = sendError(ctx, err)
+				failed = sendError(ctx, err, false)
 			}
 			if ctx.Err() != nil {
 				return nil, failed

@@ -33,6 +33,7 @@ const (
 	snapshotOption
 	scanOption
 	smallOption
+	rawOption
 )
 
 // WithDrain sets how many bytes of an unread reply are read at most to keep the connection when a reply is left early. Beyond
@@ -102,12 +103,18 @@ func WithScan(count int) Option { return Option{scanOption, int64(count)} }
 // turns the fast path off. It has no effect with WithScan, nor on Keys and other functions.
 func WithSmall(n int) Option { return Option{smallOption, int64(n)} }
 
+// WithRawErrors makes an error of the server that Do, Copy, Replies.Next, Values or Pairs return for a whole reply keep the text that
+// the server sent. By default it has no prefix "ERR ", as the errors of client.Do. It is for those who show the text to
+// somebody else than rueidis does, or look for what comes after the prefix. It has no effect on Value.Error.
+func WithRawErrors() Option { return Option{rawOption, 0} }
+
 type config struct {
 	drain  int64
 	limits resp.Limits
 	mode   wire.Mode
 	ttl    Option // of expireOption, expireAtOption and keepTTLOption, the last; the zero Option if there is none
 	scan   int64  // elements of a page; 0 for a snapshot
+	raw    bool   // errors keep their prefix
 	small  int64  // elements of a key for the fast path; 0 turns it off
 }
 
@@ -138,6 +145,8 @@ func newConfig(opts []Option) config {
 			}
 		case smallOption:
 			c.small = min(max(o.n, 0), maxSmall)
+		case rawOption:
+			c.raw = true
 		}
 	}
 	return c

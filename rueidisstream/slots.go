@@ -31,7 +31,7 @@ func slotTable(ctx context.Context, client rueidis.Client) (slotRanges, error) {
 		ranges, err = slotsOf(ctx, client)
 	}
 	if err != nil {
-		return nil, sendError(ctx, err)
+		return nil, sendError(ctx, err, false)
 	}
 	var table slotRanges
 	for i := range ranges {

@@ -140,7 +140,7 @@ func ask(ctx context.Context, client rueidis.Client, cmd rueidis.Completed, a an
 		if fromServer(err) {
 			return nil, false, err
 		}
-		return nil, false, sendError(ctx, err)
+		return nil, false, sendError(ctx, err, false)
 	}
 	return a(reply)
 }

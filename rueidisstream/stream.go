@@ -53,7 +53,7 @@ func (s *stream) sendOn(to route, cmds []rueidis.Completed) error {
 		}
 		// A node that cannot be reached is not the one to ask again, while others wait.
 		if to.node && (isDial(err) || try >= triesAtOnce-1) || !s.copy.again(s.ctx, to.client, try, err) {
-			return sendError(s.ctx, err)
+			return sendError(s.ctx, err, s.cfg.raw)
 		}
 		cmds = s.copy.build(to.client)
 	}
@@ -120,7 +120,7 @@ func (s *stream) own() error {
 	if err != nil {
 		return s.wrap(err)
 	}
-	return replyError(e)
+	return replyError(e, s.cfg.raw)
 }
 
 // ownReply is own for the reply itself, which is then read to its end.

@@ -46,7 +46,7 @@ func (v Value) IsNil() bool { return v.e.Kind == resp.Null }
 // RedisMessage.Error does.
 func (v Value) Error() error {
 	if isReplyError(v.e.Kind) {
-		return replyError(v.e)
+		return replyError(v.e, false)
 	}
 	return nil
 }
