@@ -1,0 +1,2 @@
+// Package rueidisbatch reads many keys at once.
+package rueidisbatch
