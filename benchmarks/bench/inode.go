@@ -77,11 +77,14 @@ func attrKey(dst []byte, number uint64) []byte {
 }
 
 // parseDirValue takes the value of a directory's field apart.
-func parseDirValue(b string) (kind byte, number uint64) {
+func parseDirValue[T string | []byte](b T) (kind byte, number uint64) {
 	if len(b) != 9 {
 		return 0, 0
 	}
-	return b[0], binary.BigEndian.Uint64([]byte(b[1:]))
+	for i := 1; i < 9; i++ {
+		number = number<<8 | uint64(b[i])
+	}
+	return b[0], number
 }
 
 // seeEntry brings an entry to the sink.
@@ -90,5 +93,14 @@ func (s *sink) seeEntry(e *entry) {
 	s.bytes += int64(len(e.name)) + int64(e.attr.nlink) // of a file that has attributes, one
 	if s.check {
 		s.hash(e.attr.append(append([]byte(e.name), dirValue(e.inode)...)))
+	}
+}
+
+// seeParts is seeEntry for an entry without its name.
+func (s *sink) seeParts(name []byte, e *entry) {
+	s.elements++
+	s.bytes += int64(len(name)) + int64(e.attr.nlink)
+	if s.check {
+		s.hash(e.attr.append(append(append([]byte(nil), name...), dirValue(e.inode)...)))
 	}
 }

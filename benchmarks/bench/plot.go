@@ -66,7 +66,8 @@ func (p *plotting) lines(name, title, x, xTitle, unit, yTitle string, results []
 		return nil
 	}
 	pl.Y.Max *= 8 // room for the legend
-	return p.save(pl, name, 8*vg.Inch, 5.5*vg.Inch)
+	pl.X.Max *= 1.5
+	return p.save(pl, name, 9*vg.Inch, 6*vg.Inch)
 }
 
 // bars draws, for each benchmark, a bar for each implementation: its value relative to that of the implementation base.
@@ -76,7 +77,7 @@ func (p *plotting) bars(name, title, base, unit string, results []result) error 
 	pl.Legend.Top = true
 	impls := inOrder(results, func(r result) string { return r.impl })
 	benches := inOrder(results, func(r result) string { return r.bench })
-	width := vg.Points(math.Max(3, 560/float64(len(benches)*(len(impls)+1))))
+	width := vg.Points(math.Max(2, 540/float64(len(benches)*(len(impls)+1))))
 	drawn := 0
 	for i, impl := range impls {
 		values := make(plotter.Values, len(benches))
@@ -100,12 +101,14 @@ func (p *plotting) bars(name, title, base, unit string, results []result) error 
 	if drawn == 0 {
 		return nil
 	}
+	pl.X.Padding = 0
 	short := make([]string, len(benches))
 	for i, bench := range benches {
 		short[i] = strings.ReplaceAll(bench, "/", "\n")
 	}
 	pl.NominalX(short...)
-	pl.Y.Min, pl.Y.Max = 0, math.Min(pl.Y.Max, 4)*1.35
+	pl.X.Min, pl.X.Max = -0.5, float64(len(benches))+0.1 // the legend is to the right
+	pl.Y.Min, pl.Y.Max = 0, math.Max(math.Min(pl.Y.Max, 4), 1.2)
 	return p.save(pl, name, 10*vg.Inch, 5*vg.Inch)
 }
 

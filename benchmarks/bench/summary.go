@@ -38,7 +38,7 @@ func writeSummary(path string, p part, results []result) error {
 	return os.WriteFile(path, []byte(b.String()), 0o644)
 }
 
-// table is one unit as Markdown, in blocks of benchmarks that have the same implementations; "" if nothing has the unit.
+// table is one unit as Markdown; "" if nothing has the unit.
 func table(results []result, unit, title string) string {
 	results = slices.DeleteFunc(slices.Clone(results), func(r result) bool { return len(r.units[unit]) == 0 })
 	if len(results) == 0 {
@@ -46,30 +46,20 @@ func table(results []result, unit, title string) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n## %s\n", strings.ToUpper(title[:1])+title[1:])
-	impls := map[string][]string{}
-	benches := inOrder(results, func(r result) string { return r.bench })
-	for _, r := range results {
-		impls[r.bench] = append(impls[r.bench], r.impl)
-	}
-	var former []string
-	for _, bench := range benches {
-		if now := impls[bench]; !sameSet(former, now) {
-			former = now
-			fmt.Fprintf(&b, "\n| | %s |\n|---|%s\n", strings.Join(now, " | "), strings.Repeat("---:|", len(now)))
-		}
+	impls := inOrder(results, func(r result) string { return r.impl })
+	fmt.Fprintf(&b, "\n| | %s |\n|---|%s\n", strings.Join(impls, " | "), strings.Repeat("---:|", len(impls)))
+	for _, bench := range inOrder(results, func(r result) string { return r.bench }) {
 		fmt.Fprintf(&b, "| %s |", bench)
-		for _, impl := range former {
-			v, _ := find(results, bench, impl, unit)
-			fmt.Fprintf(&b, " %s |", format(unit, v))
+		for _, impl := range impls {
+			text := "–"
+			if v, ok := find(results, bench, impl, unit); ok {
+				text = format(unit, v)
+			}
+			fmt.Fprintf(&b, " %s |", text)
 		}
 		b.WriteString("\n")
 	}
 	return b.String()
-}
-
-func sameSet(a, b []string) bool {
-	a, b = slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))
-	return slices.Equal(a, b)
 }
 
 // format writes a value for people.
