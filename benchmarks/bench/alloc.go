@@ -26,7 +26,7 @@ func (e *env) assertAllocations() error {
 				return err
 			}
 			if allocs != 0 || bytes != 0 {
-				return fmt.Errorf("Copy of %d bytes: %d allocs/op, %d B/op, not 0", size, allocs, bytes)
+				return fmt.Errorf("of Copy, %d bytes: %d allocs/op, %d B/op, not 0", size, allocs, bytes)
 			}
 		}
 	}
@@ -44,7 +44,7 @@ func (e *env) assertAllocations() error {
 			least = allocs
 		}
 		if allocs != least {
-			return fmt.Errorf("Members: %d allocs/op for %d members, %d for 10", allocs, size, least)
+			return fmt.Errorf("streamed members: %d allocs/op for %d members, %d for 10", allocs, size, least)
 		}
 	}
 	fmt.Printf("allocations: Copy 0 allocs/op, 0 B/op at 1 B, 1 KiB and 1 MiB; a streamed SMEMBERS %d allocs/op at 10, 1,000 and 1,000,000 members\n", least)
