@@ -211,7 +211,8 @@ func (im impl) measure(c cell) (testing.BenchmarkResult, error) {
 					err = s.same(c.want)
 				}
 				if err != nil {
-					failed.Store(&err)
+					seen := err // a variable of its own: err would be on the heap each time
+					failed.Store(&seen)
 					return
 				}
 			}
