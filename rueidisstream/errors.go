@@ -28,6 +28,10 @@ var (
 	// commands that cannot be streamed: those that subscribe, and those that change how the connection speaks.
 	ErrUnsupported = wire.ErrUnsupported
 
+	// ErrStalled is returned for a connection of a client of Dial that was silent for longer than ClientOption.ConnWriteTimeout while
+	// a reply was due. It is an os.ErrDeadlineExceeded, but no context.DeadlineExceeded.
+	ErrStalled = wire.ErrStalled
+
 	errClosed = errors.New("rueidisstream: the Reader is closed")
 )
 
@@ -86,6 +90,8 @@ func cause(ctx context.Context, err error) error {
 	switch {
 	case done != nil && errors.Is(err, done):
 		return err
+	case done != nil && errors.Is(err, os.ErrDeadlineExceeded):
+		return fmt.Errorf("%w (%v)", done, err) // by which the read was interrupted
 	case done != nil:
 		return fmt.Errorf("%w (%w)", done, unexpected(err))
 	case isClosed(err):

@@ -63,8 +63,75 @@ func (s *keyScan) next(ctx context.Context, p *page) (more bool, err error) {
 type pinned struct {
 	client rueidis.Client
 	key    string
-	node   rueidis.Client // nil before the first question
+	node   rueidis.Client // nil before the first question, and when another node has to be found
+	asking bool           // the node takes questions only behind ASKING: the slot is on its way there
+	failed int            // questions without an answer since the last one that had one
 }
+
+// send asks the node. What replies has first is the answer to the first of cmds.
+func (p *pinned) send(ctx context.Context, opts []Option, cmds ...rueidis.Completed) (replies *Replies) {
+	if p.asking {
+		last := len(cmds) - 1 // it is the one with the key
+		cmds = append(cmds[:last:last], p.node.B().Arbitrary("ASKING").Build(), cmds[last])
+	}
+	return DoMulti(ctx, p.node, cmds, opts...)
+}
+
+// answer returns the reply to the question about the key, behind that to ASKING.
+func (p *pinned) answer(replies *Replies) (*Reader, error) {
+	if p.asking {
+		if _, err := replies.Next(); err != nil {
+			return nil, err
+		}
+	}
+	return replies.Next()
+}
+
+// values asks the node, and returns the elements of its reply.
+func (p *pinned) values(ctx context.Context, cmd rueidis.Completed, opts []Option) iter.Seq2[Value, error] {
+	if !p.asking {
+		return Values(ctx, p.node, cmd, opts...)
+	}
+	return func(yield func(Value, error) bool) {
+		replies := p.send(ctx, opts, cmd)
+		defer replies.Close()
+		r, err := p.answer(replies)
+		if err != nil {
+			yield(Value{}, err)
+			return
+		}
+		for v, err := range r.Values() {
+			if !yield(v, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// elsewhere tells, after the pause that is due, whether to ask again after err, and sees to it that the right node is asked: of a
+// cluster, slots move and primaries fail over while a key is read by pages.
+func (p *pinned) elsewhere(ctx context.Context, err error) bool {
+	if p.client == nil || p.client.Mode() != rueidis.ClientModeCluster || ctx.Err() != nil || p.failed >= maxPages {
+		return false
+	}
+	switch {
+	case isRedirect(err):
+		addr, asking := err.(*rueidis.RedisError).IsAsk()
+		p.node, p.asking = nil, false
+		if node := p.client.Nodes()[addr]; asking && node != nil {
+			p.node, p.asking = node, true
+		}
+	case p.node == nil, isClosed(err), isDial(err):
+		p.node, p.asking = nil, false
+	case !isNotReady(err):
+		return false
+	}
+	p.failed++
+	return pause(ctx, p.failed)
+}
+
+// maxPages is how often one page is asked for: with the pauses between, that is for some seconds.
+const maxPages = 64
 
 // pin returns the node: the primary that has the key. Its client sends to it and to no other.
 func (p *pinned) pin(ctx context.Context) (rueidis.Client, error) {

@@ -36,7 +36,9 @@ func (l *lane) step() error {
 		err := l.s.rd.Finish()
 		if err == nil {
 			l.s.rd.Begin()
+			l.s.conn.Between(true)
 			_, err = l.s.rd.Next()
+			l.s.conn.Between(false)
 		}
 		if err != nil {
 			return l.lose(l.s.wrap(err))

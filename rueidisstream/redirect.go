@@ -24,11 +24,16 @@ type route struct {
 // redirects tells whether the one command of c can be sent again after the server's answer err: MOVED and ASK say that another
 // node has the slot, and that nothing was executed; TRYAGAIN, CLUSTERDOWN and LOADING that the node will do later, for which
 // a command that only reads can wait.
-func (c *copies) redirects(err error) bool {
+//
+// The client of a single node knows no other one.
+func (c *copies) redirects(client rueidis.Client, err error) bool {
 	if len(c.cmds) != 1 {
 		return false
 	}
-	return isRedirect(err) && inCluster(c.cmds[0].slot) || c.readOnly && isNotReady(err)
+	if isRedirect(err) {
+		return inCluster(c.cmds[0].slot) && client.Mode() == rueidis.ClientModeCluster
+	}
+	return c.readOnly && isNotReady(err)
 }
 
 // redirect returns where to, after the pause that is due.

@@ -135,7 +135,7 @@ func (s *seen) add(b []byte) bool {
 }
 
 // maxRestarts is how often one scan begins anew because another server answered.
-const maxRestarts = 8
+const maxRestarts = 32
 
 // cursorScan reads the pages of SCAN and its kin.
 //
@@ -159,25 +159,45 @@ func newCursorScan(client rueidis.Client, key string, opts []Option, width int, 
 }
 
 func (s *cursorScan) next(ctx context.Context, p *page) (more bool, err error) {
+	if more, err = s.page(ctx, p); err == nil {
+		s.failed = 0
+		return more, nil
+	}
+	node, ready := s.node, isNotReady(err)
+	if !s.elsewhere(ctx, err) {
+		return false, err
+	}
+	if node != nil && !ready { // it may be another node, even if that does not say so
+		return s.restart()
+	}
+	return true, nil
+}
+
+// restart begins the scan anew.
+func (s *cursorScan) restart() (more bool, err error) {
+	s.begun, s.cursor = false, 0
+	if s.restarts++; s.restarts > maxRestarts {
+		return false, fmt.Errorf("rueidisstream: another server answered %d times within one scan", s.restarts)
+	}
+	return true, nil
+}
+
+func (s *cursorScan) page(ctx context.Context, p *page) (more bool, err error) {
 	c, err := s.pin(ctx)
 	if err != nil {
 		return false, err
 	}
-	replies := DoMulti(ctx, c, []rueidis.Completed{c.B().Info().Section("server").Build(), s.build(c, s.cursor)}, s.opts...)
+	replies := s.send(ctx, s.opts, c.B().Info().Section("server").Build(), s.build(c, s.cursor))
 	defer replies.Close()
 	process, err := s.identity(replies)
 	if err != nil {
 		return false, err
 	}
 	if s.begun && process != s.process {
-		s.begun, s.cursor = false, 0
-		if s.restarts++; s.restarts > maxRestarts {
-			return false, fmt.Errorf("rueidisstream: another server answered %d times within one scan", s.restarts)
-		}
-		return true, nil // the page belongs to no cursor of that server
+		return s.restart() // the page belongs to no cursor of that server
 	}
 	s.begun, s.process = true, process
-	r, err := replies.Next()
+	r, err := s.answer(replies)
 	if err != nil {
 		return false, err
 	}

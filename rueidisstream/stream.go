@@ -62,7 +62,7 @@ func (s *stream) sendOn(to route, cmds []rueidis.Completed) error {
 // redirected sends the one command again if the server's answer, err, says that this helps, and tells whether it did. Then
 // the stream stands on the next answer, unless there is an error.
 func (s *stream) redirected(client rueidis.Client, try int, err error) (bool, error) {
-	if !s.copy.redirects(err) || try >= maxRedirects || s.ctx.Err() != nil {
+	if !s.copy.redirects(client, err) || try >= maxRedirects || s.ctx.Err() != nil {
 		return false, nil
 	}
 	if err := s.detach(); err != nil {
@@ -84,8 +84,13 @@ func (s *stream) send(to route, cmds []rueidis.Completed) (err error) {
 	if s.conn, err = wire.Open(s.ctx, to.client, cmds, mode); err != nil {
 		return err
 	}
-	s.rd.Reset(s.conn.Reader(), s.conn.Wait(), s.cfg.limits)
-	_, err = s.rd.Next()
+	if word := s.conn.Opening(); word != "" {
+		err = s.greet(word)
+	}
+	if err == nil {
+		s.rd.Reset(s.conn.Reader(), s.conn.Wait(), s.cfg.limits)
+		_, err = s.rd.Next()
+	}
 	if to.asking && err == nil {
 		if err = s.rd.Finish(); err == nil {
 			s.rd.Begin()
@@ -95,7 +100,28 @@ func (s *stream) send(to route, cmds []rueidis.Completed) (err error) {
 	if err != nil {
 		s.conn.Abandon()
 		s.conn = nil
+		return err
 	}
+	s.conn.Between(false)
+	return nil
+}
+
+// greet reads the reply to the opening of the bracket, which has to be word.
+func (s *stream) greet(word string) error {
+	s.rd.Reset(s.conn.Reader(), s.conn.Wait(), s.cfg.limits)
+	if _, err := s.rd.Next(); err != nil {
+		return err
+	}
+	e, err := s.rd.Current()
+	switch {
+	case err != nil:
+		return err
+	case isReplyError(e.Kind):
+		return replyError(e)
+	case e.Kind != resp.BulkString || string(e.Bytes) != word:
+		return fmt.Errorf("%w: %.40q where the reply to the opening is due", ErrProtocol, e.Bytes)
+	}
+	_, err = s.rd.Sync()
 	return err
 }
 

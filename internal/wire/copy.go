@@ -29,7 +29,11 @@ func (e *SinkError) Unwrap() error { return e.Err }
 func Copy(ctx context.Context, client rueidis.Client, cmd rueidis.Completed, w io.Writer, drain int64) (n int64, err error) {
 	c := copiers.Get().(*copier)
 	c.w, c.drain, c.guard.ctx = w, drain, ctx
-	c.stream = client.DoStream(ctx, cmd)
+	if lines.Load() {
+		c.send(ctx, client, cmd)
+	} else {
+		c.stream = client.DoStream(ctx, cmd)
+	}
 	defer func() { // also when w panics, or ends the goroutine
 		if !c.returned && !c.writing {
 			if p := recover(); p != nil {
@@ -38,7 +42,18 @@ func Copy(ctx context.Context, client rueidis.Client, cmd rueidis.Completed, w i
 		}
 		c.end()
 	}()
-	_, err = c.stream.WriteTo(c)
+	var line *Line
+	if c.opening {
+		line, err = c.learn()
+	}
+	if err == nil {
+		_, err = c.stream.WriteTo(c)
+	}
+	if line != nil && c.stream.HasNext() {
+		c.guard.release() // before the connection is somebody else's
+		line.front = aloneReply
+		_, _ = c.stream.WriteTo(io.Discard)
+	}
 	c.returned = true
 	if len(c.line) > 0 {
 		c.write(c.line)
@@ -55,6 +70,7 @@ func Copy(ctx context.Context, client rueidis.Client, cmd rueidis.Completed, w i
 // copier is the writer that is handed the source and moves it to w.
 type copier struct {
 	stream rueidis.RedisResultStream
+	cmds   []rueidis.Completed
 	guard  guard
 	br     *bufio.Reader
 	w      io.Writer
@@ -64,22 +80,68 @@ type copier struct {
 	err    error // of the connection
 	line   []byte
 
+	opening  bool // openings were sent before the command
 	writing  bool // w is being called
 	returned bool // rueidis has done its part
 }
+
+// send sends cmd behind two openings. A Line keeps both of them. By its answer to the first the connection is known before the
+// reply comes; by that to the second it is given back, when the context rules no more. Another client's server answers both.
+func (c *copier) send(ctx context.Context, client rueidis.Client, cmd rueidis.Completed) {
+	mode := Primary
+	if cmd.IsReadOnly() {
+		mode = ReadOnly
+	}
+	c.cmds = append(c.cmds[:0], ping(client, alone, mode), ping(client, alone, mode), cmd)
+	c.stream = client.DoMultiStream(ctx, c.cmds...)
+	clear(c.cmds) // rueidis recycles them
+	c.opening = true
+}
+
+// learn reads the answers to the openings up to cmd's reply. If the connection is a Line, the context rules from now on.
+func (c *copier) learn() (*Line, error) {
+	for range 2 {
+		if _, err := c.stream.WriteTo((*learner)(c)); err != nil {
+			return nil, err
+		}
+		if c.br == nil {
+			return nil, ErrUnsupported
+		}
+		isLine, err := c.guard.takeLine(c.br)
+		if isLine || err != nil {
+			return c.guard.line, err
+		}
+	}
+	return nil, nil
+}
+
+// learner is a copier as the writer that takes the reply to the opening.
+type learner copier
+
+func (c *learner) ReadFrom(src io.Reader) (int64, error) {
+	br, err := readWord(src, alone)
+	if err != nil {
+		return 0, err
+	}
+	c.br = br
+	return int64(len(alone)), nil
+}
+
+// Write takes a reply to the opening that is no bulk string.
+func (c *learner) Write([]byte) (int, error) { return 0, ErrUnsupported }
 
 var copiers = sync.Pool{New: func() any { return new(copier) }}
 
 // end leaves nothing of the exchange behind: the connection is back in the pool, or closed.
 func (c *copier) end() {
 	c.guard.release()
-	if c.stream.HasNext() {
+	for c.stream.HasNext() {
 		if c.br != nil {
 			c.br.Reset(empty{})
 		}
 		_, _ = c.stream.WriteTo(breaker{})
 	}
-	*c = copier{}
+	*c = copier{cmds: c.cmds[:0]}
 	copiers.Put(c)
 }
 
@@ -107,7 +169,28 @@ func (c *copier) ReadFrom(src io.Reader) (int64, error) {
 			return c.giveUp(size, errAbandoned)
 		}
 	}
+	if err := c.tail(); err != nil {
+		return c.giveUp(size, err)
+	}
+	c.guard.pause() // rueidis may give the connection back
 	return size, nil
+}
+
+// tail waits for what follows the string, so that rueidis need not.
+func (c *copier) tail() error {
+	const crlf = 2
+	if c.br.Buffered() < crlf {
+		if err := c.guard.waitBehind(c.br); err != nil {
+			return err
+		}
+		if _, err := c.br.Peek(crlf); err != nil {
+			if err == io.EOF {
+				err = io.ErrUnexpectedEOF
+			}
+			return err
+		}
+	}
+	return nil
 }
 
 // next returns what is buffered of the n bytes that are left, after waiting for some.
@@ -144,9 +227,13 @@ func (c *copier) write(b []byte) {
 	c.sink = err
 }
 
-// giveUp makes rueidis close the connection, by claiming more bytes than a string of that size and its CRLF have.
+// giveUp makes rueidis close the connection, by claiming more bytes than a string of that size and its CRLF have. What is unread is
+// not left there: old releases look at it once more while they close.
 func (c *copier) giveUp(size int64, err error) (int64, error) {
 	c.err = err
+	if c.br != nil {
+		c.br.Reset(empty{})
+	}
 	return size + 3, err
 }
 

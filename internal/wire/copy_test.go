@@ -3,9 +3,11 @@ package wire
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"runtime"
 	"strings"
 	"testing"
@@ -28,7 +30,59 @@ func answer(t *testing.T, reply string) *redistest.Fake {
 	})
 }
 
-func TestCopy(t *testing.T) {
+func TestCopy(t *testing.T) { testCopy(t) }
+
+// withLines makes the connections of a client Lines.
+func withLines(o *rueidis.ClientOption) {
+	o.DialCtxFn = func(ctx context.Context, addr string, d *net.Dialer, _ *tls.Config) (net.Conn, error) {
+		conn, err := d.DialContext(ctx, "tcp", addr)
+		if err != nil {
+			return nil, err
+		}
+		return NewLine(conn, time.Minute), nil
+	}
+}
+
+// Copy through Lines, and past them: once there are any, others' Copy begins with a PING.
+func TestCopyWithLines(t *testing.T) {
+	t.Run("through them", func(t *testing.T) { testCopy(t, withLines) })
+	t.Run("past them", func(t *testing.T) { testCopy(t) })
+	t.Run("commands that only read", func(t *testing.T) {
+		f := answer(t, redistest.Bulk("hello"))
+		c := newFakeClient(t, f, withLines)
+		var b bytes.Buffer
+		_, err := Copy(context.Background(), c, c.B().Get().Key("k").Build(), &b, 0)
+		require.NoError(t, err)
+		require.Equal(t, "hello", b.String())
+		echoes(t, c)
+		for _, cmd := range f.AllCommands() {
+			require.NotContains(t, cmd, alone, "it stays here")
+		}
+	})
+	t.Run("what the opening may be answered with", func(t *testing.T) {
+		for _, reply := range []string{"-LOADING not yet\r\n", "+PONG\r\n", "$5\r\nhello\r\n", "$17\r\n" + strings.Repeat("x", 17) + "\r\n", "_\r\n"} {
+			f := redistest.NewFake(t, func(c *redistest.FakeConn, cmd []string) {
+				switch {
+				case cmd[0] == "PING" && cmd[len(cmd)-1] == alone:
+					c.Write(reply)
+				case cmd[0] == "GET":
+					c.Write(redistest.Bulk("hello"))
+				case cmd[0] == "ECHO":
+					echo(c, cmd)
+				default:
+					c.BuiltIn(cmd)
+				}
+			}, redistest.Intercept("PING"))
+			c := newFakeClient(t, f)
+			n, err := Copy(context.Background(), c, arbitrary(c, "GET", "k"), io.Discard, 0)
+			require.Error(t, err, reply)
+			require.Zero(t, n, reply)
+			echoes(t, c)
+		}
+	})
+}
+
+func testCopy(t *testing.T, adjust ...func(*rueidis.ClientOption)) {
 	chunked := "$?\r\n;5\r\nhello\r\n;6\r\n world\r\n;0\r\n"
 	for _, row := range []struct {
 		name, reply, want string
@@ -46,7 +100,7 @@ func TestCopy(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			redistest.NoLeak(t)
 			f := answer(t, row.reply)
-			c := newFakeClient(t, f)
+			c := newFakeClient(t, f, adjust...)
 			for range 3 {
 				var b bytes.Buffer
 				n, err := Copy(context.Background(), c, arbitrary(c, "GET", "k"), &b, 0)
@@ -59,13 +113,13 @@ func TestCopy(t *testing.T) {
 		})
 	}
 	t.Run("an error of the server", func(t *testing.T) {
-		c := newFakeClient(t, answer(t, "-WRONGTYPE no\r\n"))
+		c := newFakeClient(t, answer(t, "-WRONGTYPE no\r\n"), adjust...)
 		_, err := Copy(context.Background(), c, arbitrary(c, "GET", "k"), io.Discard, 0)
 		require.IsType(t, (*rueidis.RedisError)(nil), err)
 		echoes(t, c)
 	})
 	t.Run("a context that is done", func(t *testing.T) {
-		c := newFakeClient(t, answer(t, "$1\r\nx\r\n"))
+		c := newFakeClient(t, answer(t, "$1\r\nx\r\n"), adjust...)
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
 		_, err := Copy(ctx, c, arbitrary(c, "GET", "k"), io.Discard, 0)

@@ -17,6 +17,7 @@ type guard struct {
 	taken bool
 	stop  func() bool
 	watch *watch
+	line  *Line // the connection, if it is one
 }
 
 // wait is called before each read that may block; the first time nothing may be buffered.
@@ -49,12 +50,20 @@ func (g *guard) waitBehind(br *bufio.Reader) error {
 	if conn == nil {
 		return fmt.Errorf("%w: its source is no connection", ErrUnsupported)
 	}
-	if r, ok := conn.(*replay); ok {
-		conn = r.Conn // from the last time; it is through
-	}
 	br.Reset(&replay{Conn: conn, front: front})
 	_, _ = br.Peek(len(front)) // from front
 	return g.take(conn)
+}
+
+// takeLine lets the context rule at once if the connection is a Line that has answered the opening by itself.
+func (g *guard) takeLine(br *bufio.Reader) (bool, error) {
+	conn, err := connOf(br)
+	line, ok := conn.(*Line)
+	if err != nil || !ok || !line.answered {
+		return false, err
+	}
+	line.answered = false
+	return true, g.take(line)
 }
 
 // replay is a connection that gives front before what it has.
@@ -81,36 +90,65 @@ func (g *guard) take(conn net.Conn) error {
 	if conn == nil {
 		return nil
 	}
-	dl, _ := g.ctx.Deadline() // the zero time is no deadline
-	if err := conn.SetReadDeadline(dl); err != nil {
-		return err
+	var ok bool
+	if g.line, ok = conn.(*Line); ok {
+		conn = g.line.Conn
+	} else {
+		dl, _ := g.ctx.Deadline()    // the zero time is no deadline
+		_ = conn.SetReadDeadline(dl) // it may be of a kind that knows none; if it is closed, the read will tell
 	}
 	if g.ctx.Done() != nil {
 		g.watch = &watch{conn: conn}
 		g.stop = context.AfterFunc(g.ctx, g.watch.interrupt)
 	}
+	if g.line != nil {
+		g.line.begin(g.ctx, g.watch)
+	}
 	return nil
 }
 
-// release ends the rule: after it the context touches the connection no more.
+// release ends the rule for good.
 func (g *guard) release() {
+	g.pause()
+	g.ctx = nil
+}
+
+// pause ends the rule: after it the context touches the connection no more, until it is taken again. That has to be before the
+// connection goes back to the pool.
+func (g *guard) pause() {
 	if g.stop != nil && !g.stop() {
 		g.watch.release()
 	}
-	*g = guard{}
+	if g.line != nil {
+		g.line.end()
+	}
+	*g = guard{ctx: g.ctx}
 }
 
 // watch interrupts the reads of a connection once.
 type watch struct {
 	mu   sync.Mutex
 	conn net.Conn // nil when the connection is somebody else's again
+	done bool     // reads were interrupted, and stay so
+}
+
+// arm gives the connection a deadline, unless its reads were interrupted. Then it returns the error of ctx.
+func (w *watch) arm(ctx context.Context, due time.Time) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.done {
+		return ctx.Err()
+	}
+	_ = w.conn.SetReadDeadline(due) // it may be of a kind that knows none
+	return nil
 }
 
 func (w *watch) interrupt() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.conn != nil {
-		_ = w.conn.SetReadDeadline(time.Unix(1, 0))
+	w.done = true
+	if w.conn != nil && w.conn.SetReadDeadline(time.Unix(1, 0)) != nil {
+		_ = w.conn.Close() // it knows no deadlines
 	}
 }
 
@@ -133,6 +171,9 @@ func connOf(br *bufio.Reader) (net.Conn, error) {
 	sources.Put(s)
 	if lost {
 		return nil, err
+	}
+	if r, ok := conn.(*replay); ok {
+		conn = r.Conn // from an earlier time; it is through
 	}
 	return conn, nil
 }

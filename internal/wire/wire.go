@@ -44,6 +44,8 @@ type Conn struct {
 	guard  guard
 	cmds   []rueidis.Completed
 	sent   int          // commands of the caller in the bracket
+	due    bool         // the server's reply to the opening PING is still to be read
+	blocks bool         // one of the commands may keep the server silent for as long as it likes
 	waiter func() error // c.wait, made once for all that the Conn will be used for
 }
 
@@ -53,8 +55,8 @@ var conns = sync.Pool{New: func() any {
 	return c
 }}
 
-// Open sends cmds, which are consumed, and returns when the connection has begun to answer. An error of the server to the
-// opening PING is returned as it is.
+// Open sends cmds, which are consumed, and returns when the connection has begun to answer, or at once if it is a Line. An error of
+// the server to the opening PING is returned as it is.
 func Open(ctx context.Context, client rueidis.Client, cmds []rueidis.Completed, mode Mode) (*Conn, error) {
 	if len(cmds) == 0 || len(cmds) > MaxCommands {
 		return nil, fmt.Errorf("%d commands in a bracket", len(cmds))
@@ -65,7 +67,10 @@ func Open(ctx context.Context, client rueidis.Client, cmds []rueidis.Completed, 
 		}
 	}
 	c := conns.Get().(*Conn)
-	c.sent = len(cmds)
+	c.sent, c.blocks = len(cmds), false
+	for i := range cmds {
+		c.blocks = c.blocks || cmds[i].IsBlock()
+	}
 	c.cmds = append(c.cmds[:0], ping(client, opening, mode))
 	c.cmds = append(c.cmds, cmds...)
 	c.cmds = append(c.cmds, ping(client, closing(len(cmds)), mode))
@@ -80,11 +85,32 @@ func Open(ctx context.Context, client rueidis.Client, cmds []rueidis.Completed, 
 	if err == nil && c.br == nil {
 		err = ErrUnsupported
 	}
+	if err == nil {
+		c.due, err = c.guard.takeLine(c.br)
+	}
 	if err != nil {
 		c.Abandon()
 		return nil, err
 	}
+	c.Between(true)
 	return c, nil
+}
+
+// Opening returns the message of the server's reply to the opening PING if that stands before the first reply, to be read by
+// the caller. It is "" if the reply was read.
+func (c *Conn) Opening() string {
+	if c.due {
+		return opening
+	}
+	return ""
+}
+
+// Between says whether the caller waits for the first byte of a reply. If there is a blocking command in the bracket, the connection
+// may then be silent.
+func (c *Conn) Between(replies bool) {
+	if c.blocks && c.guard.line != nil {
+		c.guard.line.patient = replies
+	}
 }
 
 // Reader returns the connection's reader. It stands at the first reply.
@@ -175,20 +201,32 @@ func (c *Conn) release() {
 // opener is a Conn as the writer that learns the reader.
 type opener Conn
 
-func (c *opener) ReadFrom(src io.Reader) (int64, error) {
+func (c *opener) ReadFrom(src io.Reader) (n int64, err error) {
+	if c.br, err = readWord(src, opening); err != nil {
+		return 0, err
+	}
+	return int64(len(opening)), nil
+}
+
+// readWord reads the message of the reply to an opening, which src has to be, and returns the reader that has it.
+func readWord(src io.Reader, want string) (*bufio.Reader, error) {
 	lr, ok := src.(*io.LimitedReader)
 	if !ok {
-		return 0, ErrUnsupported
+		return nil, ErrUnsupported
 	}
 	br, ok := lr.R.(*bufio.Reader)
-	if !ok || lr.N != int64(len(opening)) {
-		return 0, ErrUnsupported
+	if !ok || lr.N != int64(len(want)) {
+		return nil, ErrUnsupported
 	}
-	n, err := br.Discard(len(opening))
-	if err == nil {
-		c.br = br
+	word, err := br.Peek(len(want))
+	if err != nil {
+		return nil, err
 	}
-	return int64(n), err
+	if string(word) != want {
+		return nil, fmt.Errorf("%w: %.40q where the reply to the opening is due", ErrOutOfStep, word)
+	}
+	_, err = br.Discard(len(want))
+	return br, err
 }
 
 // Write takes a reply to the opening PING that is no bulk string.
@@ -221,9 +259,6 @@ func ping(client rueidis.Client, payload string, mode Mode) rueidis.Completed {
 	}
 	return b.Build()
 }
-
-// opening is the payload of the opening PING.
-const opening = "x"
 
 // closing is the payload of the closing PING behind n commands: n+1 nulls, but for the last CRLF.
 func closing(n int) string { return nulls[:len(null)*(n+1)-2] }

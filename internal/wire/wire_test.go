@@ -99,6 +99,48 @@ func TestBracket(t *testing.T) {
 	}
 }
 
+// A bracket on a Line is there before the server's first byte, and what the server says to the opening is the first reply.
+func TestBracketOnALine(t *testing.T) {
+	redistest.NoLeak(t)
+	f := redistest.NewFake(t, echo)
+	c := newFakeClient(t, f, withLines)
+	for _, blocking := range []bool{false, true} {
+		cmd := arbitrary(c, "LINES", "1")
+		if blocking {
+			cmd = c.B().Arbitrary("LINES", "1").Blocking()
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		w, err := Open(ctx, c, []rueidis.Completed{cmd}, Primary)
+		require.NoError(t, err)
+		require.Equal(t, opening, w.Opening())
+		require.NoError(t, w.Wait()())
+		require.Equal(t, blocking, w.guard.line.patient)
+		readLine(t, w.Reader(), fmt.Sprintf("$%d", len(opening)))
+		readLine(t, w.Reader(), opening)
+		readLine(t, w.Reader(), "+1")
+		w.Between(false)
+		require.False(t, w.guard.line.patient)
+		require.NoError(t, w.Close())
+		echoes(t, c)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	w, err := Open(ctx, c, []rueidis.Completed{arbitrary(c, "NOTHING")}, Primary)
+	require.NoError(t, err)
+	readLine(t, w.Reader(), fmt.Sprintf("$%d", len(opening)))
+	readLine(t, w.Reader(), opening)
+	for range strings.Split(bulk(closing(1)), "\r\n")[1:] { // the closing reply: there is none to the command
+		_, err := w.Reader().ReadString('\n')
+		require.NoError(t, err)
+	}
+	time.AfterFunc(10*time.Millisecond, cancel)
+	_, err = w.Reader().ReadByte()
+	require.Error(t, err)
+	w.Abandon()
+	echoes(t, c)
+	require.Equal(t, 3, f.Conns(), "the last one was given up")
+}
+
 func TestOpenRefuses(t *testing.T) {
 	f := redistest.NewFake(t, echo)
 	c := newFakeClient(t, f)
@@ -224,7 +266,7 @@ func TestCut(t *testing.T) {
 	for cut := range exchange {
 		var first bool
 		f := redistest.NewFake(t, func(c *redistest.FakeConn, cmd []string) {
-			if cmd[0] == "PING" && len(cmd) == 2 && cmd[1] == "x" && !first {
+			if cmd[0] == "PING" && len(cmd) == 2 && cmd[1] == opening && !first {
 				first = true
 				c.Write("$1\r\nx\r\n+a\r\n+b\r\n$7\r\n_\r\n_\r\n_\r\n"[:cut])
 				c.Cut()

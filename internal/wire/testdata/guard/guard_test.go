@@ -3,8 +3,10 @@ package wire
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"strings"
 	"testing"
@@ -13,11 +15,21 @@ import (
 	"github.com/redis/rueidis"
 )
 
-func client(t *testing.T, resp2 bool) rueidis.Client {
-	c, err := rueidis.NewClient(rueidis.ClientOption{
+func client(t *testing.T, resp2, line bool) rueidis.Client {
+	opt := rueidis.ClientOption{
 		InitAddress: []string{os.Getenv("RUEIDISX_GUARD_ADDR")}, ForceSingleClient: true,
 		DisableCache: resp2, AlwaysRESP2: resp2, BlockingPoolSize: 1,
-	})
+	}
+	if line {
+		opt.DialFn = func(addr string, d *net.Dialer, _ *tls.Config) (net.Conn, error) {
+			conn, err := d.Dial("tcp", addr)
+			if err != nil {
+				return nil, err
+			}
+			return NewLine(conn, 10*time.Second), nil
+		}
+	}
+	c, err := rueidis.NewClient(opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,18 +68,39 @@ func get(c rueidis.Client) rueidis.Completed {
 	return c.B().Arbitrary("GET", "guard:string").Build()
 }
 
+// opened returns a bracket that stands at the first reply. A Line has answered the opening before the server.
+func opened(ctx context.Context, t *testing.T, c rueidis.Client, cmds []rueidis.Completed, mode Mode, line bool) *Conn {
+	t.Helper()
+	w, err := Open(ctx, c, cmds, mode)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if line != (w.Opening() != "") {
+		t.Fatalf("the opening is due: %v", !line)
+	}
+	if line {
+		reply := make([]byte, len(bulk(w.Opening())))
+		if _, err := io.ReadFull(w.Reader(), reply); err != nil || string(reply) != bulk(w.Opening()) {
+			t.Fatalf("%v: %q", err, reply)
+		}
+	}
+	return w
+}
+
 func TestGuard(t *testing.T) {
 	for _, resp2 := range []bool{false, true} {
 		for _, mode := range []Mode{Primary, ReadOnly} {
-			t.Run(fmt.Sprintf("resp2=%v/mode=%d", resp2, mode), func(t *testing.T) { guarded(t, resp2, mode) })
+			for _, line := range []bool{false, true} {
+				t.Run(fmt.Sprintf("resp2=%v/mode=%d/line=%v", resp2, mode, line), func(t *testing.T) { guarded(t, resp2, mode, line) })
+			}
 		}
 	}
 }
 
-func guarded(t *testing.T, resp2 bool, mode Mode) {
+func guarded(t *testing.T, resp2 bool, mode Mode, line bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	c := client(t, resp2)
+	c := client(t, resp2, line)
 	fill(t, c)
 	id := connection(t, c)
 	t.Run("read and closed", func(t *testing.T) {
@@ -76,10 +109,7 @@ func guarded(t *testing.T, resp2 bool, mode Mode) {
 			for i := range cmds {
 				cmds[i] = smembers(c)
 			}
-			w, err := Open(ctx, c, cmds, mode)
-			if err != nil {
-				t.Fatal(err)
-			}
+			w := opened(ctx, t, c, cmds, mode, line)
 			for range k {
 				for range 1 + 2*5000 {
 					if w.Reader().Buffered() == 0 {
@@ -102,10 +132,7 @@ func guarded(t *testing.T, resp2 bool, mode Mode) {
 	})
 	t.Run("given up", func(t *testing.T) {
 		for read := range 30 {
-			w, err := Open(ctx, c, []rueidis.Completed{get(c)}, mode)
-			if err != nil {
-				t.Fatal(err)
-			}
+			w := opened(ctx, t, c, []rueidis.Completed{get(c)}, mode, line)
 			if _, err := w.Reader().Discard(read); err != nil {
 				t.Fatal(err)
 			}
@@ -120,17 +147,14 @@ func guarded(t *testing.T, resp2 bool, mode Mode) {
 	t.Run("the connection below is found", func(t *testing.T) {
 		short, cancel := context.WithCancel(ctx)
 		defer cancel()
-		w, err := Open(short, c, []rueidis.Completed{c.B().Arbitrary("BLPOP", "guard:none", "30").Blocking()}, Primary)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := opened(short, t, c, []rueidis.Completed{c.B().Arbitrary("BLPOP", "guard:none", "30").Blocking()}, Primary, line)
 		_, _ = w.Reader().Discard(w.Reader().Buffered())
 		if err := w.Wait()(); err != nil {
 			t.Fatal(err)
 		}
 		time.AfterFunc(50*time.Millisecond, cancel)
 		begin := time.Now()
-		_, err = w.Reader().ReadByte()
+		_, err := w.Reader().ReadByte()
 		if err == nil || time.Since(begin) > 10*time.Second {
 			t.Fatal(err, time.Since(begin))
 		}
