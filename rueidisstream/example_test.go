@@ -294,3 +294,14 @@ func ExampleAllowReplica() {
 	fmt.Println(n)
 	// Output: 3
 }
+
+func ExampleWithRawErrors() {
+	fake := "-ERR no such thing\r\n"
+	_, usual := rueidisstream.NewReader(strings.NewReader(fake)).Value()
+	_, raw := rueidisstream.NewReader(strings.NewReader(fake), rueidisstream.WithRawErrors()).Value()
+	fmt.Println(usual)
+	fmt.Println(raw)
+	// Output:
+	// no such thing
+	// ERR no such thing
+}

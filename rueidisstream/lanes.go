@@ -91,17 +91,13 @@ func (l *lane) close() error {
 
 // send opens the lanes of a window.
 func (r *Replies) send(cmds []rueidis.Completed) error {
-	r.words.forget()
-	r.words.take(cmds)
-	if !r.words.readOnly {
-		r.words.forget()
-	}
-	r.order = r.order[:0]
+	r.words = nil
 	if wire.CheckSlots(cmds) == nil {
-		for range cmds {
-			r.order = append(r.order, 0)
+		if r.order = allFirst[:]; len(cmds) > len(allFirst) {
+			r.order = make([]int, len(cmds))
 		}
-		r.lanes = append(r.lanes, lane{})
+		r.order = r.order[:len(cmds):len(cmds)]
+		r.lanes = r.one[:1]
 		r.lanes[0].open(r, route{client: r.client}, cmds)
 		if err := r.lanes[0].err; err != nil {
 			return err
@@ -111,9 +107,15 @@ func (r *Replies) send(cmds []rueidis.Completed) error {
 	return r.sendToNodes(cmds)
 }
 
+// allFirst is the order of commands that all go to the first lane. It is shared, and never written to.
+var allFirst [64]int
+
 // sendToNodes opens a lane for each node that has slots of the commands. The nodes' order is the same for everybody, so that two
 // pipelines do not wait for each other's connections.
 func (r *Replies) sendToNodes(cmds []rueidis.Completed) error {
+	r.words = new(copies)
+	r.words.take(cmds)
+	r.order = nil
 	slots, err := slotTable(r.ctx, r.client)
 	if err != nil {
 		return err

@@ -56,10 +56,11 @@ type Replies struct {
 	rest   []rueidis.Completed // not sent yet
 	lanes  []lane              // the connections of the present window, one for each node
 	order  []int               // for each command of the window that has not been answered, its lane
-	words  copies              // the commands of the window, if all of them only read
+	words  *copies             // the commands of a window for several nodes, if all of them only read; else lanes[0].s has them
 	now    *lane               // the one whose reply is being read
 	reader Reader
-	given  int   // replies that Next has returned
+	given  int // replies that Next has returned
+	one    [1]lane
 	err    error // final: io.EOF after the last reply
 }
 
@@ -103,7 +104,7 @@ func (r *Replies) step() error {
 	}
 	r.now = &r.lanes[r.order[0]]
 	err := r.now.step()
-	if err != nil && len(r.words.cmds) > 0 && (isRedirect(err) || isNotReady(err)) {
+	if err != nil && (isRedirect(err) || isNotReady(err)) && r.copies().readOnly {
 		err = r.elsewhere()
 	} else {
 		r.order = r.order[1:]
@@ -111,10 +112,21 @@ func (r *Replies) step() error {
 	return err
 }
 
+// copies returns the commands of the window. They are there only if all of them only read.
+func (r *Replies) copies() *copies {
+	if len(r.lanes) == 1 && r.lanes[0].s != nil {
+		return &r.lanes[0].s.copy
+	}
+	if r.words == nil {
+		return new(copies)
+	}
+	return r.words
+}
+
 // elsewhere sends the next command again, alone, to where the server's answer to it says, and leaves the further ones of the
 // window to windows to come: by then the client knows the way. All of them only read.
 func (r *Replies) elsewhere() error {
-	cmds := r.words.build(r.client)
+	cmds := r.copies().build(r.client)
 	left := slices.Clone(cmds[len(cmds)-len(r.order):])
 	r.rest = append(left[1:], r.rest...)
 	r.order = r.order[:0]

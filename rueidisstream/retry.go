@@ -59,7 +59,7 @@ func inCluster(slot uint16) bool { return slot < 1<<14 }
 func (c *copies) forget() {
 	clear(c.words)
 	clear(c.built)
-	c.words, c.cmds, c.built = c.words[:0], c.cmds[:0], c.built[:0]
+	c.words, c.cmds, c.built, c.readOnly = c.words[:0], c.cmds[:0], c.built[:0], false
 }
 
 // again tells, after the pause that is due, whether to send once more after err.

@@ -86,6 +86,7 @@ func (p *Pipeline) begin() (item, error) {
 		return item{}, e.err
 	}
 	if p.alone() {
+		_ = p.settle() // err is the better one
 		return item{}, err
 	}
 	return item{}, p.lose(err)
@@ -104,7 +105,11 @@ func (p *Pipeline) element() (item, error) {
 	}
 	h, err := p.step()
 	if err == nil && in.kind == flat && h.Kind == rueidisstream.KindArray {
-		h, err = p.step()
+		if h.Len == 2 {
+			h, err = p.step()
+		} else {
+			err = fmt.Errorf("redjet: %w: %d elements among arrays of two", rueidisstream.ErrShape, h.Len)
+		}
 	}
 	if err != nil {
 		return item{}, p.cut(err)
@@ -114,10 +119,9 @@ func (p *Pipeline) element() (item, error) {
 
 // step moves rd.
 func (p *Pipeline) step() (rueidisstream.Header, error) {
-	if p.ahead != nil {
-		h := *p.ahead
-		p.ahead = nil
-		return h, nil
+	if p.ahead {
+		p.ahead = false
+		return p.header, nil
 	}
 	h, err := p.rd.Next()
 	if err == io.EOF {
@@ -164,9 +168,8 @@ func (p *Pipeline) enter(h rueidisstream.Header, sh shape, exec []shape) (item, 
 		if err != nil {
 			return item{}, p.cut(err)
 		}
-		p.header = first
-		p.ahead = &p.header
-		if first.Kind == rueidisstream.KindArray {
+		p.header, p.ahead = first, true
+		if first.Kind == rueidisstream.KindArray && first.Len == 2 {
 			in.kind = flat
 			n *= 2
 		}
@@ -207,8 +210,9 @@ func (p *Pipeline) settle() error {
 
 // cut ends the reading of a reply of which no more can be had.
 func (p *Pipeline) cut(err error) error {
-	p.stack, p.levels, p.ahead = p.stack[:0], p.levels[:0], nil
+	p.stack, p.levels, p.ahead = p.stack[:0], p.levels[:0], false
 	if p.alone() {
+		_ = p.settle() // err is the better one
 		return err
 	}
 	return p.lose(err)

@@ -20,12 +20,17 @@ type Pipeline struct {
 	// Client.Pipeline. It does not count within an array, for ArrayLength and Next, nor after SUBSCRIBE.
 	CloseOnRead bool
 
+	closed bool // work is nil
+	mu     sync.Mutex
 	client *Client
 	ctx    context.Context
-	mu     sync.Mutex
 	err    error // final: nothing more can be read
-	closed bool
+	sub    atomic.Pointer[subscription]
+	*work
+}
 
+// work is what a Pipeline needs until it is closed. It is recycled.
+type work struct {
 	// The commands, from the first whose reply has not begun, next, on: 0 <= next <= sent <= len(cmds) == len(infos).
 	cmds  []rueidis.Completed // zero once sent, and for jobs
 	infos []info
@@ -42,15 +47,13 @@ type Pipeline struct {
 	// Where the reading stands: stack[i] elements are left in the array at depth i, which is never 0; levels are of the same length.
 	stack  []int
 	levels []level
-	ahead  *rueidisstream.Header // rd stands on an element that was not taken yet
-	header rueidisstream.Header  // what ahead points to
+	ahead  bool // rd stands on an element that was not taken yet: header
+	header rueidisstream.Header
 
 	out sink
-	sub atomic.Pointer[subscription]
-
-	oneCmd  [1]rueidis.Completed
-	oneInfo [1]info
 }
+
+var works = sync.Pool{New: func() any { return new(work) }}
 
 var _ io.WriterTo = (*Pipeline)(nil)
 
@@ -67,9 +70,7 @@ type job interface {
 }
 
 func newPipeline(ctx context.Context, c *Client) *Pipeline {
-	p := &Pipeline{client: c, ctx: ctx}
-	p.cmds, p.infos = p.oneCmd[:0], p.oneInfo[:0]
-	return p
+	return &Pipeline{client: c, ctx: ctx, work: works.Get().(*work)}
 }
 
 // Error returns the text of the error that made the Pipeline useless: of the connection, the context or an argument. It is "" if there
@@ -88,6 +89,9 @@ func (p *Pipeline) Error() string {
 func (p *Pipeline) ArrayStack() []int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.closed {
+		return nil
+	}
 	return p.stack
 }
 
@@ -139,9 +143,12 @@ func (p *Pipeline) close() error {
 	} else {
 		err = p.drain()
 	}
-	p.closed = true
 	_ = p.release() // what it says of a reply is nothing to one that was not read
-	p.forget()
+	w := p.work
+	w.forget()
+	*w = work{cmds: w.cmds, infos: w.infos, stack: w.stack, levels: w.levels}
+	p.closed, p.work = true, nil
+	works.Put(w)
 	if err != nil {
 		return fmt.Errorf("drain: %w", err)
 	}
@@ -150,23 +157,24 @@ func (p *Pipeline) close() error {
 
 // closeAfter is for the end of a method that has read.
 func (p *Pipeline) closeAfter() {
-	if p.CloseOnRead && len(p.stack) == 0 && p.sub.Load() == nil {
+	if p.CloseOnRead && !p.closed && len(p.stack) == 0 && p.sub.Load() == nil {
 		_ = p.close()
 	}
 }
 
 // forget lets go of the commands.
-func (p *Pipeline) forget() {
-	clear(p.cmds)
-	clear(p.infos)
-	p.cmds, p.infos, p.next, p.sent = p.cmds[:0], p.infos[:0], 0, 0
-	p.stack, p.levels, p.ahead = p.stack[:0], p.levels[:0], nil
+func (w *work) forget() {
+	clear(w.cmds)
+	clear(w.infos)
+	clear(w.levels)
+	w.cmds, w.infos, w.next, w.sent = w.cmds[:0], w.infos[:0], 0, 0
+	w.stack, w.levels, w.ahead = w.stack[:0], w.levels[:0], false
 }
 
 // release gives the connection back. An error says that the replies are in doubt.
-func (p *Pipeline) release() error {
-	rd, rs := p.rd, p.rs
-	p.rd, p.rs, p.own, p.ahead = nil, nil, nil, nil
+func (w *work) release() error {
+	rd, rs := w.rd, w.rs
+	w.rd, w.rs, w.own, w.ahead = nil, nil, nil, false
 	if rs != nil {
 		return rs.Close()
 	}

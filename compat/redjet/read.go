@@ -77,7 +77,8 @@ func (p *Pipeline) read(err error) error {
 
 // isCopy tells whether there is nothing but one command to be sent, of which nothing but a string can come.
 func (p *Pipeline) isCopy() bool {
-	return p.CloseOnRead && !p.closed && p.err == nil && p.sent == 0 && p.next == 0 && len(p.infos) == 1 && p.infos[0].shape == oneString
+	return p.CloseOnRead && !p.closed && p.err == nil && p.next == 0 && p.sent == 0 && len(p.infos) == 1 && p.infos[0].shape == oneString &&
+		p.state.left == "" && len(p.stack) == 0
 }
 
 // copy is WriteTo by rueidis' own streaming.
@@ -266,6 +267,9 @@ func (p *Pipeline) Strings() ([]string, error) {
 
 // elementString reads one element of an array of strings.
 func (p *Pipeline) elementString() (string, error) {
+	if p.closed {
+		return "", errClosed
+	}
 	depth := len(p.stack)
 	it, err := p.take()
 	switch {

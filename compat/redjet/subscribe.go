@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/redis/rueidis"
 
@@ -107,11 +108,30 @@ func (s *subscribe) build(b rueidis.Builder) rueidis.Completed {
 	return b.Subscribe().Channel(s.channels...).Build()
 }
 
+// leaveTime bounds the wait for a connection that is not subscribed any more.
+const leaveTime = time.Second
+
+// leave unsubscribes. rueidis does so itself when it takes a connection back, but not on the one that it has for RESP2.
+func (s *subscribe) leave(ctx context.Context, c rueidis.CommandClient) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTime)
+	defer cancel()
+	var cmd rueidis.Completed
+	switch s.name {
+	case "SUBSCRIBE":
+		cmd = c.B().Unsubscribe().Channel(s.channels...).Build()
+	case "PSUBSCRIBE":
+		cmd = c.B().Punsubscribe().Pattern(s.channels...).Build()
+	case "SSUBSCRIBE":
+		cmd = c.B().Sunsubscribe().Channel(s.channels...).Build()
+	}
+	_ = c.Do(ctx, cmd).Error() // a connection that is lost is not subscribed either
+}
+
 // start begins to receive. The connection is the subscription's own, as in redjet, so that a reader that is slow holds up nobody else.
 func (s *subscribe) start(p *Pipeline) error {
 	ctx, cancel := context.WithCancel(p.ctx)
-	sub := &subscription{cancel: cancel, news: make(chan struct{}, 1), done: make(chan struct{}), kind: strings.ToLower(s.name)}
-	go sub.run(ctx, p.client.client, s)
+	sub := &subscription{ctx: ctx, cancel: cancel, taken: make(chan struct{}), news: make(chan struct{}, 1), done: make(chan struct{}), kind: strings.ToLower(s.name)}
+	go sub.run(p.client.client, s)
 	p.sub.Store(sub)
 	return nil
 }
@@ -124,8 +144,10 @@ var errSlow = fmt.Errorf("redjet: more than %d bytes of messages were waiting to
 
 // subscription is the messages that have arrived.
 type subscription struct {
+	ctx    context.Context
 	cancel context.CancelFunc
 	kind   string        // "subscribe", "psubscribe", "ssubscribe"
+	taken  chan struct{} // closed when there is a connection
 	news   chan struct{} // holds one value if there may be something new
 	done   chan struct{} // closed when run has ended
 
@@ -137,12 +159,19 @@ type subscription struct {
 	closed   bool
 }
 
-func (s *subscription) run(ctx context.Context, client rueidis.Client, cmd *subscribe) {
+func (s *subscription) run(client rueidis.Client, cmd *subscribe) {
 	defer close(s.done)
 	defer s.cancel()
+	ctx := s.ctx
 	conn, release := client.Dedicate()
 	defer release()
-	err := conn.Receive(rueidis.WithOnSubscriptionHook(ctx, s.confirmed), cmd.build(conn.B()), s.message)
+	close(s.taken)
+	hooked := rueidis.WithOnSubscriptionHook(ctx, s.confirmed)
+	hooked = rueidis.WithOnReceiveReturnHook(hooked, func(err error, c rueidis.CommandClient) error {
+		cmd.leave(ctx, c)
+		return err
+	})
+	err := conn.Receive(hooked, cmd.build(conn.B()), s.message)
 	switch {
 	case ctx.Err() != nil:
 		err = ctx.Err()
@@ -152,10 +181,12 @@ func (s *subscription) run(ctx context.Context, client rueidis.Client, cmd *subs
 	if fromServer(err) {
 		err = serverError(err)
 	} else {
-		err = fmt.Errorf("redjet: the subscription has ended: %w", err)
+		err = ended(err)
 	}
 	s.end(err)
 }
+
+func ended(err error) error { return fmt.Errorf("redjet: the subscription has ended: %w", err) }
 
 // confirmed takes a confirmation. Counted is what this subscription has, whatever else the connection may have had before.
 func (s *subscription) confirmed(c rueidis.PubSubSubscription) {
@@ -212,19 +243,24 @@ func (s *subscription) tell() {
 	}
 }
 
-// close ends the subscription and waits for that.
+// close ends the subscription and waits for that, but not for a connection out of a pool that has none: who waits for one gives it back
+// when it comes.
 func (s *subscription) close() {
 	s.mu.Lock()
 	s.closed = true
 	s.tell()
 	s.mu.Unlock()
 	s.cancel()
-	<-s.done
+	select {
+	case <-s.taken:
+		<-s.done
+	default:
+	}
 }
 
 // next waits for a message.
 func (s *subscription) next() (string, error) {
-	for {
+	for over := false; ; {
 		s.mu.Lock()
 		switch {
 		case s.closed:
@@ -242,9 +278,16 @@ func (s *subscription) next() (string, error) {
 			err := s.err
 			s.mu.Unlock()
 			return "", err
+		case over:
+			s.mu.Unlock()
+			return "", ended(s.ctx.Err())
 		}
 		s.mu.Unlock()
-		<-s.news
+		select {
+		case <-s.news:
+		case <-s.ctx.Done():
+			over = true
+		}
 	}
 }
 

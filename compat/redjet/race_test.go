@@ -1,0 +1,5 @@
+//go:build race
+
+package redjet_test
+
+const raceEnabled = true
