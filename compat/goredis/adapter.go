@@ -30,8 +30,10 @@ var _ rueidiscompat.Cmdable = (*Adapter)(nil)
 // Adapter.WithStreamFrom.
 type Option = rueidiscompat.AdapterOption
 
-// defaultStreamFrom is the default of WithStreamFrom; see benchmarks/results/compat-goredis.txt.
-const defaultStreamFrom = 64
+// defaultStreamFrom is the default of WithStreamFrom. A single caller gains by a stream from some ten elements on; 64 callers at once,
+// for whom rueidis puts many commands into one write, lose by it below some 300 and gain above. See
+// benchmarks/results/compat-goredis.txt.
+const defaultStreamFrom = 256
 
 // NewAdapter returns an adapter of client with the API of rueidiscompat.NewAdapter(client, options...), which it can take the place
 // of. The client stays the caller's, to use and to close, and Adapter.Client gives it back.
@@ -49,7 +51,7 @@ func NewAdapter(client rueidis.Client, options ...Option) *Adapter {
 // WithStreamFrom returns a copy of the adapter that takes replies of n elements or more for big, which is when they are
 // streamed; those of a map count two for each pair. With 0 every reply that may grow is streamed. With less than 0 none is: the
 // adapter then sends and reads as rueidiscompat does, which a mock of the client may need, or a server whose access list forbids PING.
-// The default is 64.
+// The default is 256.
 func (a *Adapter) WithStreamFrom(n int) *Adapter {
 	b := *a
 	b.from, b.hints = n, new(hints)

@@ -2,7 +2,6 @@ package goredis
 
 import (
 	"context"
-	"strings"
 	"sync"
 
 	"github.com/redis/rueidis"
@@ -134,12 +133,4 @@ func (a *Adapter) count(ctx context.Context, keys []string, build func(rueidis.B
 	c.SetVal(sum)
 	c.SetErr(failure)
 	return c
-}
-
-// orAll is a pattern as SCAN takes it: none is every key.
-func orAll(pattern string) string {
-	if strings.Trim(pattern, "*") == "" {
-		return "*"
-	}
-	return pattern
 }

@@ -10,8 +10,6 @@ import (
 	"github.com/rueidisx/rueidisx/internal/redistest"
 )
 
-func TestMain(m *testing.M) { redistest.Main(m) }
-
 // newContext returns a context that ends what hangs.
 func newContext(tb testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)

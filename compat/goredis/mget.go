@@ -105,9 +105,7 @@ func (a *Adapter) mgetStream(ctx context.Context, groups []group, vals []any) er
 				return errShort
 			}
 			left--
-			if isText(v) {
-				vals[g.index[n]] = w.add(v.Bytes(), left)
-			}
+			vals[g.index[n]] = w.anyOf(v, left)
 			n++
 		}
 		if n != len(g.index) {
@@ -134,12 +132,18 @@ func readAnys(r *rueidisstream.Reader) ([]any, error) {
 			return nil, err
 		}
 		left := h.Len - int64(len(vals)) - 1
-		vals = grow(vals, left+1)
-		if isText(v) {
-			vals = append(vals, w.add(v.Bytes(), left))
-		} else {
-			vals = append(vals, nil)
-		}
+		vals = append(grow(vals, left+1), w.anyOf(v, left))
 	}
 	return vals, nil
+}
+
+// anyOf returns what RedisMessage.ToString gives, and nil where that has an error.
+func (w *views) anyOf(v rueidisstream.Value, left int64) any {
+	switch v.Kind() {
+	case rueidisstream.KindString, rueidisstream.KindSimple, rueidisstream.KindDouble, rueidisstream.KindBigNumber:
+		return w.add(v.Bytes(), left)
+	case rueidisstream.KindBool:
+		return ""
+	}
+	return nil
 }

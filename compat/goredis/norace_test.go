@@ -1,0 +1,6 @@
+//go:build !race
+
+package goredis_test
+
+// underRace tells that the race detector is on, which allocates, and lets sync.Pool forget at random.
+const underRace = false
