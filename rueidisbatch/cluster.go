@@ -43,6 +43,11 @@ func (c *cluster) learn(ctx context.Context, client rueidis.Client) {
 	})
 }
 
+// knows tells whether the client has any of the nodes under the address that the cluster gives it.
+func (c *cluster) knows() bool {
+	return slices.ContainsFunc(c.table, func(r slots.Range) bool { return c.nodes[r.Addr] != nil })
+}
+
 // node returns the client of the node that has the slot, or nil if that is not known.
 func (c *cluster) node(slot uint16) rueidis.Client { return c.nodes[c.table.Node(slot)] }
 
@@ -100,6 +105,9 @@ func (g group) places(places []place) []int {
 // the client, which follows the cluster.
 func (s *source) nodes(req *request) error {
 	s.cluster.learn(s.ctx, s.client)
+	if !s.cluster.knows() {
+		return s.sharedSlots(req) // rueidis finds them
+	}
 	order := s.cluster.order(req.keys, nil)
 	groups := s.cluster.groups(order, nil)
 	var alone []place

@@ -40,7 +40,7 @@ func MGetSeq(ctx context.Context, client rueidis.Client, keys iter.Seq[string], 
 		s := newSource(ctx, client, cfg)
 		o := newOrdered(s)
 		defer o.close()
-		w, size := o.window(), min(o.sizes.next(), rampKeys)
+		w, size := windows.Get().(*window), min(o.sizes.next(), rampKeys)
 		give := func() bool {
 			w := o.oldest(false)
 			return o.giveItems(w, yield)
@@ -53,7 +53,7 @@ func MGetSeq(ctx context.Context, client rueidis.Client, keys iter.Seq[string], 
 					}
 				}
 				o.hand(w)
-				w, size = o.window(), o.ramp()
+				w, size = windows.Get().(*window), o.ramp()
 			}
 			w.keys = append(w.keys, key)
 		}

@@ -8,16 +8,17 @@ import (
 // ordered reads windows in parallel and gives them back in the order in which they came. All its methods are for one goroutine.
 type ordered struct {
 	*source
-	sizes  sizes
-	group  crew
-	jobs   chan *window // nil before the first
-	crew   int          // goroutines started
-	flight []*window    // handed out, oldest first
-	free   []*window
-	given  int // keys in windows that were given back
-	count  int // windows handed out
-	direct bool
-	early  chan struct{} // closed when one of the goroutines ended early
+	sizes   sizes
+	group   crew
+	jobs    chan *window // nil before the first
+	crew    int          // goroutines started
+	flight  []*window    // handed out, oldest first
+	free    []*window
+	given   int // keys in windows that were given back
+	count   int // windows handed out
+	direct  bool
+	early   chan struct{} // closed when one of the goroutines ended early, by onEarly
+	onEarly func()
 }
 
 // patience is how long a window may wait for a connection, while a stream of the same call has one, before it is read over the
@@ -27,17 +28,8 @@ const patience = 100 * time.Millisecond
 func newOrdered(s *source) *ordered {
 	o := &ordered{source: s, early: make(chan struct{})}
 	o.sizes.begin(&s.cfg, 0)
+	o.onEarly = sync.OnceFunc(func() { close(o.early) })
 	return o
-}
-
-// window returns an empty window.
-func (o *ordered) window() *window {
-	if n := len(o.free); n > 0 {
-		w := o.free[n-1]
-		o.free = o.free[:n-1]
-		return w
-	}
-	return newWindow()
 }
 
 // release takes a window back that is used no more.
@@ -46,7 +38,7 @@ func (o *ordered) release(w *window) {
 		return // somebody may still hold its keys
 	}
 	w.reset()
-	o.free = append(o.free, w)
+	windows.Put(w)
 }
 
 // full tells whether no window may be handed out before the oldest is back: one is read by each goroutine, one lies ready for the
@@ -71,7 +63,7 @@ func (o *ordered) hand(w *window) {
 	}
 	if o.crew < o.cfg.parallelism {
 		o.crew++
-		o.group.start(o.work, sync.OnceFunc(func() { close(o.early) }))
+		o.group.start(o.work, o.onEarly)
 	}
 	o.jobs <- w // there is room for all
 }

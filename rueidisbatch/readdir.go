@@ -111,7 +111,7 @@ func (l *listing) small() bool {
 
 // smallChunk gives out entries that were read over the shared connection.
 func (l *listing) smallChunk(fields []rueidis.RedisMessage) bool {
-	l.w = l.window()
+	l.w = windows.Get().(*window)
 	for i := 0; i < len(fields); i += 2 {
 		name, err := fields[i].AsBytes()
 		if err == nil {
@@ -135,7 +135,7 @@ func (l *listing) large() {
 		l.held = true
 		names = rueidisstream.Pairs(l.ctx, l.client, l.client.B().Hgetall().Key(l.dir).Build(), l.options...)
 	}
-	l.w, l.size = l.window(), l.ramp()
+	l.w, l.size = windows.Get().(*window), l.ramp()
 	for p, err := range names {
 		if err != nil {
 			l.rest(err)
@@ -148,7 +148,7 @@ func (l *listing) large() {
 				}
 			}
 			l.submit()
-			l.w, l.size = l.window(), l.ramp()
+			l.w, l.size = windows.Get().(*window), l.ramp()
 		}
 		l.add(p.Key.Bytes(), p.Value.Bytes())
 	}

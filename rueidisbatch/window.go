@@ -1,6 +1,9 @@
 package rueidisbatch
 
-import "sync/atomic"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // window is a chunk of what is given out in order, with the values of its keys.
 type window struct {
@@ -36,7 +39,8 @@ type span struct{ from, to int }
 // entry is a name and its value, which lie in the arena behind those of the entry before, and the place of its key.
 type entry struct{ nameEnd, valueEnd, key int }
 
-func newWindow() *window { return &window{done: make(chan struct{}, 1)} }
+// windows are used again, by other calls as well.
+var windows = sync.Pool{New: func() any { return &window{done: make(chan struct{}, 1)} }}
 
 func (w *window) reset() {
 	clear(w.keys)

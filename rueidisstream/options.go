@@ -79,8 +79,8 @@ func WithSnapshot() Option { return Option{snapshotOption, 0} }
 //
 // Sets, hashes, sorted sets and Keys take the pages of SSCAN, HSCAN, ZSCAN and SCAN, in the order of the server's hash table, that
 // is in none. count is a hint to the server, and pages may be larger, smaller or empty. Each element comes once: those that
-// the server repeats are known by a keyed hash of 128 bits, which takes about 50 bytes for each element of the key, whatever
-// its size. (That two different ones among 2^32 are taken for each other has a probability of about 2^-65.) All pages come
+// the server repeats are known by a keyed hash of 96 bits, which takes 15 to 28 bytes for each element of the key, whatever
+// its size. (That any two different ones among 2^32 are taken for each other has a probability of about 2^-33.) All pages come
 // from one node, a primary, whatever ClientOption.SendToReplicas says; if INFO shows that another server answers at its
 // address, to which the cursor means nothing, the scan begins anew there, and still gives each element once.
 //

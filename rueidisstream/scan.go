@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"hash/maphash"
 	"sync"
 	"sync/atomic"
 
 	"github.com/redis/rueidis"
 
 	"github.com/rueidisx/rueidisx/internal/resp"
+	"github.com/rueidisx/rueidisx/internal/seen"
 )
 
 // defaultPage is how many elements a page of WithScan has by default. SSCAN of so many takes a server about 0.1 ms (SSCAN COUNT
@@ -29,6 +29,16 @@ type held struct {
 	kind byte
 	len  int64
 	end  int
+}
+
+// pages are used again, by other scans as well.
+var pages = sync.Pool{New: func() any { return new(page) }}
+
+// release lets others use the page, unless it is so large that this would hold memory that hardly anybody needs.
+func (p *page) release() {
+	if p.reset(); cap(p.buf) <= 1<<20 && cap(p.held) <= 1<<15 {
+		pages.Put(p)
+	}
 }
 
 func (p *page) reset() { p.buf, p.held, p.err = p.buf[:0], p.held[:0], nil }
@@ -87,11 +97,16 @@ func scanPairs(ctx context.Context, next pager, yield func(Pair, error) bool) {
 func readAhead(ctx context.Context, next pager, use func(p *page) bool) {
 	// There are two pages, and room for both in each channel, so that nobody waits to send.
 	free, full := make(chan *page, 2), make(chan *page, 2)
-	free <- new(page)
-	free <- new(page)
+	own := [2]*page{pages.Get().(*page), pages.Get().(*page)}
+	free <- own[0]
+	free <- own[1]
 	var reader sync.WaitGroup
 	var left atomic.Bool
-	defer reader.Wait()
+	defer func() {
+		reader.Wait()
+		own[0].release()
+		own[1].release()
+	}()
 	defer close(free)
 	defer left.Store(true)
 	reader.Go(func() {
@@ -117,23 +132,6 @@ func readAhead(ctx context.Context, next pager, use func(p *page) bool) {
 	}
 }
 
-// seen tells elements that came before from new ones, by two hashes of 64 bits under keys that nobody knows.
-type seen struct {
-	seeds [2]maphash.Seed
-	keys  map[[2]uint64]struct{}
-}
-
-func newSeen() *seen {
-	return &seen{[2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, map[[2]uint64]struct{}{}}
-}
-
-// add notes b and tells whether it is new.
-func (s *seen) add(b []byte) bool {
-	before := len(s.keys)
-	s.keys[[2]uint64{maphash.Bytes(s.seeds[0], b), maphash.Bytes(s.seeds[1], b)}] = struct{}{}
-	return len(s.keys) > before
-}
-
 // maxRestarts is how often one scan begins anew because another server answered.
 const maxRestarts = 32
 
@@ -151,11 +149,11 @@ type cursorScan struct {
 	process  string // that cursor is of; "" where the server does not tell
 	begun    bool
 	restarts int
-	seen     *seen
+	seen     *seen.Set
 }
 
 func newCursorScan(client rueidis.Client, key string, opts []Option, width int, build func(rueidis.Client, uint64) rueidis.Completed) *cursorScan {
-	return &cursorScan{pinned: pinned{client: client, key: key}, opts: opts, build: build, width: width, seen: newSeen()}
+	return &cursorScan{pinned: pinned{client: client, key: key}, opts: opts, build: build, width: width, seen: seen.New()}
 }
 
 func (s *cursorScan) next(ctx context.Context, p *page) (more bool, err error) {
@@ -255,7 +253,7 @@ func (s *cursorScan) read(r *Reader, p *page) (cursor uint64, err error) {
 			if err != nil {
 				return 0, err
 			}
-			if s.seen.add(v.Bytes()) {
+			if s.seen.Add(v.Bytes()) {
 				p.add(v)
 			}
 		}
@@ -265,7 +263,7 @@ func (s *cursorScan) read(r *Reader, p *page) (cursor uint64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		if s.seen.add(pair.Key.Bytes()) {
+		if s.seen.Add(pair.Key.Bytes()) {
 			p.add(pair.Key)
 			p.add(pair.Value)
 		}
