@@ -16,7 +16,7 @@ import (
 
 // BenchmarkDial is what a client of Dial costs beside another, for replies so small that nothing but the costs of a call counts: Copy
 // of one byte and Do of ten members, with a context that can be cancelled and with one that cannot. (Once there is a client
-// of Dial, Copy of the other one sends a PING: run impl=rueidisx by itself to see it without.)
+// of Dial, Copy of the other one sends two PINGs: run impl=rueidisx by itself to see it without.)
 func BenchmarkDial(b *testing.B) {
 	srv := redistest.Shared(b)
 	srv.Do(b, "SET", "byte", "v")

@@ -27,7 +27,8 @@ import (
 //
 // What is not interrupted is the sending of commands that are larger than the buffers of the network: ConnWriteTimeout alone bounds
 // that, as ever. With a client of Dial, Copy goes to a replica only if ClientOption.SendToReplicas says yes to PING as well. Once such a
-// client has connected, Copy of another client in the same process sends a PING before its command.
+// client has connected, Copy goes by DoMultiStream in place of DoStream, and that of other clients in the same process sends two
+// PINGs before its command.
 func Dial(opt rueidis.ClientOption) rueidis.ClientOption {
 	dial := dialer(&opt)
 	silence, noDelay := silenceOf(&opt), !opt.DisableTCPNoDelay
@@ -51,7 +52,6 @@ func dialer(opt *rueidis.ClientOption) dialFunc {
 	if opt.DialCtxFn != nil {
 		return opt.DialCtxFn
 	}
-	//lint:ignore SA1019 whoever has set it expects it to be used
 	if fn := opt.DialFn; fn != nil {
 		return func(_ context.Context, addr string, d *net.Dialer, config *tls.Config) (net.Conn, error) {
 			return fn(addr, d, config)

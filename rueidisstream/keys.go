@@ -121,7 +121,7 @@ func (p *pinned) elsewhere(ctx context.Context, err error) bool {
 		if node := p.client.Nodes()[addr]; asking && node != nil {
 			p.node, p.asking = node, true
 		}
-	case p.node == nil, isClosed(err), isDial(err):
+	case p.node == nil && !fromServer(err), isClosed(err), isDial(err):
 		p.node, p.asking = nil, false
 	case !isNotReady(err):
 		return false

@@ -82,7 +82,9 @@ func WithSnapshot() Option { return Option{snapshotOption, 0} }
 // the server repeats are known by a keyed hash of 96 bits, which takes 15 to 28 bytes for each element of the key, whatever
 // its size. (That any two different ones among 2^32 are taken for each other has a probability of about 2^-33.) All pages come
 // from one node, a primary, whatever ClientOption.SendToReplicas says; if INFO shows that another server answers at its
-// address, to which the cursor means nothing, the scan begins anew there, and still gives each element once.
+// address, to which the cursor means nothing, the scan begins anew there, and still gives each element once. On a cluster, all
+// pages follow the key: if its slot moves, or its node fails over, the node is asked that has it then. A scan that has to begin anew
+// more than 32 times ends with an error.
 //
 // Elements takes pages of LRANGE by index, from the head. An LPUSH or LPOP meanwhile shifts what follows, so that elements come
 // twice or not at all; the loop ends at twice the length that the list had at its beginning at the latest. Entries

@@ -10,7 +10,7 @@
 //
 // Open sends the caller's k commands between two PINGs, in one write on one connection:
 //
-//	PING x          its reply is a bulk string: our ReadFrom is called and learns the reader
+//	PING <word>     its reply is a bulk string: our ReadFrom is called and learns the reader
 //	<command ...>   k of them: their replies are the caller's to read
 //	PING <nulls>    its reply holds what rueidis can read for every WriteTo that it still expects
 //
@@ -31,4 +31,14 @@
 // once only when nothing is buffered. With it the deadline that rueidis armed for the whole exchange, ConnWriteTimeout from
 // the sending on, is replaced by the context's, and a cancelled context interrupts a read that blocks. Where the source is no
 // net.Conn, both just do not happen.
+//
+// # Lines
+//
+// All this begins with the first byte from the server. A Line is a net.Conn that answers the opening PING by itself, while it sends it
+// on: so the bracket has the reader, and the Line below it, as soon as the commands are sent, and the context rules over the wait for
+// the first byte as well. The server's own answer to the opening is then the first reply (Conn.Opening). The opening's word is
+// random, so that nothing that a caller pings can be taken for one. A Line also bounds how long a read may find nothing.
+//
+// Copy has no bracket. Where there are Lines it sends two openings before its command, which a Line keeps to itself: by the
+// answer to the first it has the connection before the reply, and by the second gives it back, after the context has let go.
 package wire
