@@ -117,7 +117,7 @@ func (s *stream) greet(word string) error {
 	case err != nil:
 		return err
 	case isReplyError(e.Kind):
-		return replyError(e)
+		return replyError(e, false)
 	case e.Kind != resp.BulkString || string(e.Bytes) != word:
 		return fmt.Errorf("%w: %.40q where the reply to the opening is due", ErrProtocol, e.Bytes)
 	}
