@@ -133,12 +133,22 @@ func TestFormat(t *testing.T) {
 func TestGoalTable(t *testing.T) {
 	rs := results(t)
 	got := goalTable(2, rs)
-	if !strings.Contains(got, "| SMEMBERS/size=5000 | rueidisx | client.Do | 0.38 | 0.60 | reached |") {
+	if !strings.Contains(got, "| SMEMBERS/size=5000 | time | rueidisx | client.Do | 0.38 | 0.60 | reached |") {
 		t.Errorf("%s", got)
 	}
 	rs[1].units["sec/op"] = []float64{0.9e-3}
 	if got := goalTable(2, rs); !strings.Contains(got, "| 0.82 | 0.60 | **not reached** |") {
 		t.Errorf("%s", got)
+	}
+	five := result{"Readdir/files=5000000", "pages", map[string][]float64{"peakheap-B": {300 << 20}, "first-sec/op": {0.02}}}
+	got = goalTable(3, []result{five})
+	for _, line := range []string{
+		"| Readdir/files=5000000 | peak heap | pages |  | 300 MiB | 192 MiB | **not reached** |",
+		"| Readdir/files=5000000 | time to the first entry | pages |  | 20 ms | 100 ms | reached |",
+	} {
+		if !strings.Contains(got, line) {
+			t.Errorf("no %q in\n%s", line, got)
+		}
 	}
 	if got := goalTable(4, rs); got != "" {
 		t.Errorf("a part without goals: %s", got)
