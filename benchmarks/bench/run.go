@@ -159,7 +159,7 @@ func (r *run) text(name, values string) error {
 	r.lines++
 	_ = r.bar.Add(1)
 	_, err := fmt.Fprintf(r.w, "Benchmark%s-%d\t%s\n", name, runtime.GOMAXPROCS(0), strings.TrimSpace(values))
-	return err
+	return errors.Join(err, r.w.Flush()) // what was measured is not lost when the rest fails
 }
 
 // verify compares what im reads with what it must be.
