@@ -98,6 +98,9 @@ func (r *run) samples(e *env, name string, rounds int, impls []string, of func(i
 	}
 	r.expect(r.lines + rounds*len(impls))
 	for _, im := range impls {
+		if rounds == 1 && !r.quick {
+			break // it takes so long that number and length have to do; smaller ones were compared byte by byte
+		}
 		s := sink{check: true}
 		p := of(im)
 		if err := p.op(&s, func() {}); err != nil {
