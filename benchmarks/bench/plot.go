@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	imagecolor "image/color"
 	"math"
 	"path/filepath"
 	"strings"
@@ -53,11 +54,11 @@ func (p *plotting) lines(name, title, x, xTitle, unit, yTitle string, results []
 		if err != nil {
 			return err
 		}
-		line.Color, line.Dashes, line.Width = plotutil.Color(i), plotutil.Dashes(i/len(plotutil.DefaultColors)), vg.Points(1.5)
+		line.Color, line.Dashes, line.Width = color(i), plotutil.Dashes(i/len(plotutil.DefaultColors)), vg.Points(1.5)
 		if strings.HasPrefix(impl, "rueidisx") {
 			line.Width = vg.Points(3)
 		}
-		dots.Color, dots.Shape = plotutil.Color(i), plotutil.Shape(i)
+		dots.Color, dots.Shape = color(i), plotutil.Shape(i)
 		pl.Add(line, dots)
 		pl.Legend.Add(impl, line, dots)
 		drawn++
@@ -93,7 +94,7 @@ func (p *plotting) bars(name, title, base, unit string, results []result) error 
 		if err != nil {
 			return err
 		}
-		chart.Color, chart.LineStyle.Width = plotutil.Color(i), 0
+		chart.Color, chart.LineStyle.Width = color(i), 0
 		chart.Offset = width * vg.Length(float64(i)-float64(len(impls)-1)/2)
 		pl.Add(chart)
 		pl.Legend.Add(impl, chart)
@@ -107,9 +108,17 @@ func (p *plotting) bars(name, title, base, unit string, results []result) error 
 		short[i] = strings.ReplaceAll(bench, "/", "\n")
 	}
 	pl.NominalX(short...)
-	pl.X.Min, pl.X.Max = -0.5, float64(len(benches))+0.1 // the legend is to the right
+	pl.X.Min, pl.X.Max = -0.5, float64(len(benches))+0.5 // the legend is to the right
 	pl.Y.Min, pl.Y.Max = 0, math.Max(math.Min(pl.Y.Max, 4), 1.2)
 	return p.save(pl, name, 10*vg.Inch, 5*vg.Inch)
+}
+
+// color gives twice as many colors as plotutil has.
+func color(i int) imagecolor.Color {
+	if n := len(plotutil.SoftColors); i%(2*n) >= n {
+		return plotutil.DarkColors[i%n]
+	}
+	return plotutil.SoftColors[i%len(plotutil.SoftColors)]
 }
 
 func newPlot(title string) *plot.Plot {
