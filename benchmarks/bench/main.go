@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,6 +41,8 @@ type options struct {
 	out     string // directory of the results
 	again   bool   // only tables and plots, of results that are there
 	rounds  int
+	match   *regexp.Regexp // of the benchmarks to run
+	more    bool           // results are added to those that are there
 }
 
 func main() {
@@ -73,12 +76,18 @@ func parseOptions(args []string) (options, error) {
 	flags.BoolVar(&opt.again, "again", false, "measure nothing: tables and plots of the results that are there")
 	flags.IntVar(&opt.rounds, "rounds", 0, "how often everything is measured, in place of each part's own `number`")
 	flags.StringVar(&opt.out, "out", "", "`directory` of the results (default results)")
+	flags.BoolVar(&opt.more, "append", false, "add to the results that are there")
+	match := flags.String("match", "", "only benchmarks whose names match the `regexp`, such as SMEMBERS/size=5000$")
 	list := flags.String("part", "1,2,3,4,5", "the `parts` to run")
 	if err := flags.Parse(args); err != nil {
 		return opt, err
 	}
 	if flags.NArg() > 0 {
 		return opt, fmt.Errorf("no arguments, but %q", flags.Args())
+	}
+	var err error
+	if opt.match, err = regexp.Compile(*match); err != nil {
+		return opt, fmt.Errorf("-match: %w", err)
 	}
 	for word := range strings.SplitSeq(*list, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(word))

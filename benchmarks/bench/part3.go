@@ -29,6 +29,9 @@ func readdir(e *env, r *run) error {
 	}
 	have := 0
 	for _, size := range sizes {
+		if !r.wants(fmt.Sprintf("Readdir/files=%d", size.files)) {
+			continue
+		}
 		r.bar.Describe(fmt.Sprintf("   filling a directory of %d files", size.files))
 		w, err := e.fillDir(size.files, have)
 		if err != nil {

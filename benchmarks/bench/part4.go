@@ -35,6 +35,9 @@ func growth(e *env, r *run) error {
 
 // grow measures the time and the heap of reading one collection.
 func (e *env) grow(r *run, kind string, size int) error {
+	if !r.wants(fmt.Sprintf("Growth/do=%s/size=%d", kind, size)) {
+		return nil
+	}
 	r.bar.Describe(fmt.Sprintf("   filling %s %d", kind, size))
 	w, err := e.fill(kind, size)
 	if err != nil {

@@ -7,7 +7,9 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -24,6 +26,7 @@ type impl struct {
 	own  maker               // or, where each goroutine has something of its own, makes op
 	far  *foreign            // or this does what it is asked
 	ask  string
+	most int // rounds, if it takes very long; 0 means all
 }
 
 // maker makes the op of one goroutine, and what ends its use.
@@ -52,6 +55,7 @@ type cell struct {
 type run struct {
 	signal context.Context
 	quick  bool
+	match  *regexp.Regexp
 	rounds int // 0 means each cell's own
 	path   string
 	file   *os.File
@@ -61,9 +65,13 @@ type run struct {
 }
 
 func newRun(e *env, opt options, p part) (*run, error) {
-	r := &run{signal: e.signal, quick: opt.quick, rounds: opt.rounds, path: rawPath(opt, p)}
+	r := &run{signal: e.signal, quick: opt.quick, match: opt.match, rounds: opt.rounds, path: rawPath(opt, p)}
+	mode := os.O_CREATE | os.O_WRONLY | os.O_TRUNC
+	if opt.more {
+		mode = os.O_CREATE | os.O_WRONLY | os.O_APPEND
+	}
 	var err error
-	if r.file, err = os.Create(r.path); err != nil {
+	if r.file, err = os.OpenFile(r.path, mode, 0o644); err != nil {
 		return nil, err
 	}
 	r.w = bufio.NewWriter(r.file)
@@ -99,8 +107,12 @@ func (r *run) close() error {
 	return errors.Join(r.w.Flush(), r.file.Close())
 }
 
+// wants tells whether somebody asked for the benchmark of that name.
+func (r *run) wants(name string) bool { return r.match == nil || r.match.MatchString(name) }
+
 // do measures cells, after checking what each implementation reads.
 func (r *run) do(cells ...cell) error {
+	cells = slices.DeleteFunc(cells, func(c cell) bool { return !r.wants(c.name) })
 	total := 0
 	for i := range cells {
 		c := &cells[i]
@@ -130,6 +142,9 @@ func (r *run) cell(c cell) error {
 	for round := range c.rounds {
 		for i := range c.impls {
 			im := c.impls[(i+round)%len(c.impls)] // none is always behind the same one
+			if im.most > 0 && round >= im.most {
+				continue
+			}
 			r.bar.Describe("   " + c.name + " " + im.name)
 			result, err := im.measure(c)
 			if err != nil {

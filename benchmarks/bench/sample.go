@@ -90,6 +90,9 @@ func (p sample) take(e *env) (testing.BenchmarkResult, error) {
 
 // samples takes a sample of each implementation, round by round.
 func (r *run) samples(e *env, name string, rounds int, impls []string, of func(impl string) sample) error {
+	if !r.wants(name) {
+		return nil
+	}
 	if r.rounds > 0 {
 		rounds = r.rounds
 	}
