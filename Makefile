@@ -15,7 +15,7 @@ ALLOCATIONS := ^Test(ElementAllocates|HostileHeaders|MillionMembers|CopyMemory|S
 COVERED := 95
 REPORT := $(CURDIR)/coverage/servers
 
-.PHONY: help test test-servers lint fuzz demo images
+.PHONY: help test test-servers lint fuzz demo bench bench-quick images
 
 help:
 	@sed -n '/^# make /s/^# //p; /^## /s/^## //p' $(MAKEFILE_LIST)
@@ -56,3 +56,11 @@ fuzz:
 ## make demo            the main job on an embedded server
 demo:
 	@cd benchmarks && go run ./demo
+
+## make bench           all benchmarks beside the peers, in less than 20 minutes (PART=1,2: only these): benchmarks/results
+bench:
+	@cd benchmarks && go run ./bench $(if $(PART),-part $(PART))
+
+## make bench-quick     each benchmark once: are the results right, and the allocations as promised?
+bench-quick:
+	@cd benchmarks && go run ./bench -quick
