@@ -6,9 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// halt ends what several goroutines do for one call: nothing is begun any more, and streams that are being read are interrupted.
-// One that waits for its connection or for the first byte is not: rueidis loses a place of its pool by a context that ends
-// then. It ends by itself when that is there.
+// halt ends what several goroutines do for one call: nothing is begun any more, and streams are interrupted, also where they wait
+// for their connection.
 type halt struct {
 	halted  atomic.Bool
 	mu      sync.Mutex

@@ -34,7 +34,7 @@ func (s *source) stream(req *request) error {
 // partOf makes err that of the keys from done on.
 func partOf(err error, done, n int) error {
 	var some *keyError
-	if done == 0 || done == n || errors.As(err, &some) {
+	if done == 0 || done == n || err == errHalted || errors.As(err, &some) {
 		return err
 	}
 	at := make([]int, 0, n-done)
@@ -48,15 +48,18 @@ func partOf(err error, done, n int) error {
 func (s *source) streamOnce(req *request) (n int, begun bool, err error) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	defer cancel()
-	r, err := rueidisstream.Do(ctx, s.client, s.client.B().Mget().Key(req.keys...).Build(), s.options...)
-	if err != nil {
-		return 0, false, err
-	}
-	defer r.Close() // also when put panics, or ends the goroutine
-	if !s.halt.enter(&cancel) || req.begun != nil && !req.begun() {
-		return 0, true, errHalted
+	if !s.halt.enter(&cancel) {
+		return 0, false, errHalted
 	}
 	defer s.halt.leave(&cancel)
+	r, err := rueidisstream.Do(ctx, s.client, s.client.B().Mget().Key(req.keys...).Build(), s.options...)
+	if err != nil {
+		return 0, false, s.halted(err)
+	}
+	defer r.Close() // also when put panics, or ends the goroutine
+	if req.begun != nil && !req.begun() {
+		return 0, true, errHalted
+	}
 	n, err = s.values(r, len(req.keys), req.put)
 	if err == nil {
 		err = r.Close()

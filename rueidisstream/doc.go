@@ -36,7 +36,7 @@
 // the client is made to look at the cluster anew. For a command that only reads, TRYAGAIN, CLUSTERDOWN and LOADING are
 // waited for, a primary that failed over is looked for, and a connection that turns out to have been closed before anything of
 // the reply arrived, as pooled connections are after a restart, is replaced. All this ends with the context, and after some
-// seconds without one. After the first byte nothing is sent again. A command that writes is executed once at most: it is
+// seconds without one. After the first byte nothing is sent again, but for pages of WithScan. A command that writes is executed once at most: it is
 // sent again only when the server said that it did not execute it.
 //
 // # Errors

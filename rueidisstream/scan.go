@@ -149,6 +149,7 @@ type cursorScan struct {
 	process  string // that cursor is of; "" where the server does not tell
 	begun    bool
 	restarts int
+	broken   error // by which the last question's connection ended, if the same page is asked for again
 	seen     *seen.Set
 }
 
@@ -158,8 +159,11 @@ func newCursorScan(client rueidis.Client, key string, opts []Option, width int, 
 
 func (s *cursorScan) next(ctx context.Context, p *page) (more bool, err error) {
 	if more, err = s.page(ctx, p); err == nil {
-		s.failed = 0
+		s.failed, s.broken = 0, nil
 		return more, nil
+	}
+	if s.again(ctx, err) {
+		return true, nil
 	}
 	node, ready := s.node, isNotReady(err)
 	if !s.elsewhere(ctx, err) {
@@ -169,6 +173,18 @@ func (s *cursorScan) next(ctx context.Context, p *page) (more bool, err error) {
 		return s.restart()
 	}
 	return true, nil
+}
+
+// again tells whether to ask for the same page once more since its connection ended, which the elements that have come already do not
+// suffer from. By its answer the server shows that it is still the same. (Of a cluster see elsewhere.)
+func (s *cursorScan) again(ctx context.Context, err error) bool {
+	if s.client != nil && s.client.Mode() == rueidis.ClientModeCluster || !s.begun || s.process == "" || !isClosed(err) ||
+		ctx.Err() != nil || s.failed >= triesAtOnce {
+		return false
+	}
+	s.failed++
+	s.broken = err
+	return pause(ctx, s.failed)
 }
 
 // restart begins the scan anew.
@@ -192,6 +208,9 @@ func (s *cursorScan) page(ctx context.Context, p *page) (more bool, err error) {
 		return false, err
 	}
 	if s.begun && process != s.process {
+		if s.broken != nil {
+			return false, s.broken // it was restarted, and may have lost what was still to come
+		}
 		return s.restart() // the page belongs to no cursor of that server
 	}
 	s.begun, s.process = true, process
@@ -199,9 +218,11 @@ func (s *cursorScan) page(ctx context.Context, p *page) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if s.cursor, err = s.read(r, p); err != nil {
+	cursor, err := s.read(r, p)
+	if err != nil {
 		return false, err
 	}
+	s.cursor = cursor
 	return s.cursor != 0, replies.Close()
 }
 

@@ -379,3 +379,60 @@ func TestScanMemory(t *testing.T) {
 		require.Less(t, top/n, int64(150))
 	})
 }
+
+// A page whose connection ends is asked for again, of the same server and of no other; what it has given already does not come twice.
+func TestScanPageIsCut(t *testing.T) {
+	second := scanPage("0", "c", "d", "e")
+	for _, row := range []struct {
+		name    string
+		cuts    int64 // pages that are cut in the middle
+		process func(cuts int64) string
+		want    []string
+		fails   bool
+	}{
+		{"once", 1, func(int64) string { return runID("one") }, []string{"a", "b", "c", "d", "e"}, false},
+		{"as often as it is tried", 3, func(int64) string { return runID("one") }, []string{"a", "b", "c", "d", "e"}, false},
+		{"always", 1 << 40, func(int64) string { return runID("one") }, []string{"a", "b", "c"}, true},
+		{"by a restart", 1, func(cuts int64) string { return runID(strconv.FormatInt(cuts, 10)) }, []string{"a", "b", "c"}, true},
+		{"by nobody knows whom", 1, func(int64) string { return "-NOPERM no INFO\r\n" }, []string{"a", "b", "c"}, true},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			redistest.NoLeak(t)
+			var cuts atomic.Int64
+			f := redistest.NewFake(t, func(c *redistest.FakeConn, cmd []string) {
+				switch {
+				case cmd[0] == "INFO" && len(cmd) == 2:
+					c.Write(row.process(cuts.Load()))
+				case cmd[0] == "INFO":
+					c.BuiltIn(cmd)
+				case cmd[0] == "ECHO":
+					c.Write(redistest.Bulk(cmd[1]))
+				case cmd[2] == "0":
+					c.Write(scanPage("7", "a", "b"))
+				case cuts.Load() < row.cuts:
+					cuts.Add(1)
+					c.Write(second[:strings.Index(second, "d")])
+					c.Cut()
+				default:
+					c.Write(second)
+				}
+			}, redistest.Intercept("INFO"))
+			c := caseDial(t, f.Addr(), casePool(1), func(o *rueidis.ClientOption) { o.DisableCache = true })
+			var got []string
+			var last error
+			for v, err := range rueidisstream.Members(caseContext(t), c, "set", rueidisstream.WithScan(10)) {
+				if last = err; err == nil {
+					got = append(got, v.String())
+				}
+			}
+			require.LessOrEqual(t, cuts.Load(), int64(5), "questions")
+			require.Equal(t, row.want, got)
+			if row.fails {
+				require.ErrorIs(t, last, io.ErrUnexpectedEOF)
+			} else {
+				require.NoError(t, last)
+			}
+			caseEchoes(t, c, 100)
+		})
+	}
+}
