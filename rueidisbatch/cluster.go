@@ -183,12 +183,9 @@ func (s *source) pipelined(req *request, node rueidis.Client, order []place, gro
 		}
 		rest := group{g.from + n, g.to}
 		var user *userError
-		var some *keyError
 		switch err = s.halted(err); {
 		case errors.As(err, &user), err == errHalted:
 			return alone, err
-		case errors.As(err, &some):
-			err = &keyError{group{g.from + some.at[0], g.to}.places(order), some.err}
 		case fromServer(err) && !isElsewhere(err):
 			err = &keyError{rest.places(order), err}
 		case s.ctx.Err() == nil && !errors.Is(err, ErrReply) && !errors.Is(err, rueidisstream.ErrProtocol):
@@ -250,10 +247,6 @@ func (s *source) aloneOnce(req *request, places []place, cmds []rueidis.Complete
 		case isBroken(err) && !last && s.ctx.Err() == nil:
 			broken = append(broken, p)
 			continue
-		}
-		var some *keyError
-		if errors.As(err, &some) {
-			err = some.err
 		}
 		if err := s.fails(&failed, &keyError{[]int{p.index()}, err}); err != nil {
 			return nil, err
