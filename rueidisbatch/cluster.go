@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"slices"
 	"sync"
 
@@ -85,6 +86,20 @@ func (c *cluster) groups(places []place, room []group) []group {
 	return room
 }
 
+// byNode brings the groups of each node together: after some moves, a node's slots may lie anywhere.
+func (c *cluster) byNode(order []place, groups []group) []group {
+	parts := map[string][]group{}
+	for _, g := range groups {
+		addr := c.table.Node(order[g.from].slot())
+		parts[addr] = append(parts[addr], g)
+	}
+	groups = groups[:0]
+	for _, addr := range slices.Sorted(maps.Keys(parts)) {
+		groups = append(groups, parts[addr]...)
+	}
+	return groups
+}
+
 func (g group) keys(keys []string, places []place, room []string) []string {
 	room = room[:0]
 	for _, p := range places[g.from:g.to] {
@@ -109,14 +124,16 @@ func (s *source) nodes(req *request) error {
 		return s.sharedSlots(req) // rueidis finds them
 	}
 	order := s.cluster.order(req.keys, nil)
-	groups := s.cluster.groups(order, nil)
+	groups := s.cluster.byNode(order, s.cluster.groups(order, nil))
 	var alone []place
 	var failed *keyError
 	for len(groups) > 0 {
 		node, n := s.pipeline(req.keys, order, groups)
 		var err error
 		if node == nil {
-			alone = append(alone, order[groups[0].from:groups[n-1].to]...)
+			for _, g := range groups[:n] {
+				alone = append(alone, order[g.from:g.to]...)
+			}
 		} else {
 			alone, err = s.pipelined(req, node, order, groups[:n], alone)
 		}
@@ -183,12 +200,9 @@ func (s *source) pipelined(req *request, node rueidis.Client, order []place, gro
 		}
 		rest := group{g.from + n, g.to}
 		var user *userError
-		var some *keyError
 		switch err = s.halted(err); {
 		case errors.As(err, &user), err == errHalted:
 			return alone, err
-		case errors.As(err, &some):
-			err = &keyError{group{g.from + some.at[0], g.to}.places(order), some.err}
 		case fromServer(err) && !isElsewhere(err):
 			err = &keyError{rest.places(order), err}
 		case s.ctx.Err() == nil && !errors.Is(err, ErrReply) && !errors.Is(err, rueidisstream.ErrProtocol):
@@ -250,10 +264,6 @@ func (s *source) aloneOnce(req *request, places []place, cmds []rueidis.Complete
 		case isBroken(err) && !last && s.ctx.Err() == nil:
 			broken = append(broken, p)
 			continue
-		}
-		var some *keyError
-		if errors.As(err, &some) {
-			err = some.err
 		}
 		if err := s.fails(&failed, &keyError{[]int{p.index()}, err}); err != nil {
 			return nil, err

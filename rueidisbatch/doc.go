@@ -41,7 +41,7 @@
 //
 // # Clusters
 //
-// Keys are brought into the order of their slots, so that a chunk is of one node, and are sent there as one MGET for each slot, up
+// Keys are brought into the order of their slots, so that a chunk is of few nodes, and are sent there as one MGET for each slot, up
 // to about a thousand of them in a pipeline. What a node does not answer for, since the slot has moved or is on the move,
 // is asked for key by key, following MOVED and ASK: results are full and right, and nothing waits for the end of a move.
 // Where the client knows the nodes by other names than the cluster has for them, all goes over the shared connections.

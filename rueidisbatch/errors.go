@@ -73,7 +73,7 @@ func (e *userError) Error() string { return e.err.Error() }
 func ranged(err error, n int, index func(i int) int) error {
 	var places []int
 	var some *keyError
-	if errors.As(err, &some) {
+	if errors.As(err, &some) && len(some.at) > 0 {
 		err = some.err
 		for _, i := range some.at {
 			places = append(places, index(i))

@@ -129,10 +129,17 @@ func (l *listing) smallChunk(fields []rueidis.RedisMessage) bool {
 	return l.give()
 }
 
+// onePage tells whether all names are no more than a page has. One HGETALL then takes the server less time than the page of HSCAN,
+// which is what others have to wait for.
+func (l *listing) onePage() bool {
+	n, err := l.client.Do(l.ctx, l.client.B().Hlen().Key(l.dir).Build()).AsInt64()
+	return err == nil && n <= int64(min(page, l.cfg.chunk)) // an error comes again, with the names
+}
+
 // large reads the names by pages, or by one streamed reply.
 func (l *listing) large() {
 	names := rueidisstream.Fields(l.ctx, l.client, l.dir, rueidisstream.WithScan(min(page, l.cfg.chunk)))
-	if l.cfg.snapshot {
+	if l.cfg.snapshot || l.onePage() {
 		l.held = true
 		names = rueidisstream.Pairs(l.ctx, l.client, l.client.B().Hgetall().Key(l.dir).Build(), l.options...)
 	}

@@ -112,11 +112,10 @@ func (r *run) fail(err error, from, to int) {
 	mine := errors.As(err, &user)
 	r.mu.Lock()
 	switch {
-	case err == errHalted:
-	case mine && !r.halt.halted.Load():
-		r.failed = []error{user.err}
+	case r.halt.halted.Load(): // what has ended the call, such as an error of the caller's function, comes alone
 	case mine:
-	case !r.halt.halted.Load() || r.cfg.partial && r.ctx.Err() == nil:
+		r.failed = []error{user.err}
+	default:
 		r.failed = append(r.failed, ranged(err, to-from, func(i int) int { return r.index(from + i) }))
 	}
 	halt := !r.cfg.partial || mine || r.ctx.Err() != nil

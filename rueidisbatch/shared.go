@@ -92,7 +92,7 @@ func putAll(req *request, msgs []rueidis.RedisMessage, places []int) error {
 	if req.begun != nil && !req.begun() {
 		return errHalted
 	}
-	for k := range msgs {
+	for k := range msgs { // an error is of all that follow
 		i := k
 		if places != nil {
 			i = places[k]
@@ -105,7 +105,7 @@ func putAll(req *request, msgs []rueidis.RedisMessage, places []int) error {
 				if !fromServer(err) {
 					err = fmt.Errorf("%w: %w", ErrReply, err)
 				}
-				return &keyError{[]int{i}, err}
+				return restOf(places, k, want, err)
 			}
 			if val == nil {
 				val = []byte{}
@@ -117,6 +117,13 @@ func putAll(req *request, msgs []rueidis.RedisMessage, places []int) error {
 		}
 	}
 	return nil
+}
+
+func restOf(places []int, k, want int, err error) error {
+	if places == nil {
+		return partOf(err, k, want)
+	}
+	return &keyError{places[k:], err}
 }
 
 func keysOf(places []int, err error) error {

@@ -33,10 +33,11 @@ func (s *sizes) next() int {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.read == 0 {
-		return int(max(min(int64(s.most), firstOfBytes, s.bytes), 1))
+	if s.read == 0 { // twice as many each time that there were none
+		return int(max(min(int64(s.most), max(s.keys, firstOfBytes), s.bytes), 1))
 	}
-	return int(max(min(int64(s.most), int64(float64(s.bytes)/float64(s.read)*float64(s.keys))), 1))
+	// The quotient may be more than any integer is.
+	return max(int(min(float64(s.most), float64(s.bytes)/float64(s.read)*float64(s.keys))), 1)
 }
 
 // add notes how many bytes so many keys had.

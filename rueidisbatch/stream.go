@@ -33,8 +33,7 @@ func (s *source) stream(req *request) error {
 
 // partOf makes err that of the keys from done on.
 func partOf(err error, done, n int) error {
-	var some *keyError
-	if done == 0 || done == n || err == errHalted || errors.As(err, &some) {
+	if done == 0 || done == n {
 		return err
 	}
 	at := make([]int, 0, n-done)
@@ -78,7 +77,7 @@ func (s *source) halted(err error) error {
 	return err
 }
 
-// values reads the reply to an MGET of so many keys, and returns how many values it has put.
+// values reads the reply to an MGET of so many keys, and returns how many values it has put. An error is of all that follow.
 func (s *source) values(r *rueidisstream.Reader, keys int, put func(i int, val []byte, wrong bool) error) (n int, err error) {
 	if h := r.Header(); !h.Kind.IsAggregate() {
 		return 0, fmt.Errorf("%w: %s in place of the values", ErrReply, h.Kind)
@@ -99,9 +98,9 @@ func (s *source) values(r *rueidisstream.Reader, keys int, put func(i int, val [
 		switch kind := v.Kind(); {
 		case kind == rueidisstream.KindString, kind == rueidisstream.KindNull:
 		case kind == rueidisstream.KindError, kind == rueidisstream.KindBlobError:
-			return n, &keyError{[]int{n}, v.Error()}
+			return n, v.Error()
 		case kind.IsAggregate():
-			return n, &keyError{[]int{n}, fmt.Errorf("%w: %s in place of a value", ErrReply, kind)}
+			return n, fmt.Errorf("%w: %s in place of a value", ErrReply, kind)
 		}
 		if err := put(n, val, false); err != nil {
 			return n, err

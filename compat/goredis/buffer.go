@@ -55,6 +55,9 @@ func readInto(r *rueidisstream.Reader, buf []byte) (int, error) {
 	if h.Len > int64(len(buf)) {
 		return 0, &BufferTooSmallError{Need: int(h.Len), Have: len(buf)}
 	}
+	if h.Len < 0 {
+		return 0, fmt.Errorf("compat/goredis: GET: %w: a string of unknown length", rueidisstream.ErrShape)
+	}
 	n := int(h.Len)
 	if _, err := io.ReadFull(r, buf[:n]); err != nil {
 		return 0, err

@@ -234,3 +234,12 @@ func TestSortPanics(t *testing.T) {
 	require.PanicsWithValue(t, "invalid sort order sideways", func() { a.Sort(context.Background(), "k", rueidiscompat.Sort{Order: "sideways"}) })
 	require.Equal(t, []string{"1", "2"}, a.Sort(context.Background(), "k", rueidiscompat.Sort{}).Val())
 }
+
+// A string whose header has no length is an error of GetToBuffer, and no harm is done.
+func TestGetToBufferChunkedString(t *testing.T) {
+	redistest.NoLeak(t)
+	client := fakeClient(t, redistest.NewFake(t, func(c *redistest.FakeConn, _ []string) { c.Write("$?\r\n;3\r\nabc\r\n;0\r\n") }))
+	r := goredis.NewAdapter(client).GetToBuffer(newContext(t), "k", make([]byte, 10))
+	require.ErrorIs(t, r.Err(), rueidisstream.ErrShape)
+	require.Zero(t, r.Val())
+}

@@ -20,12 +20,13 @@ type Pipeline struct {
 	// Client.Pipeline. It does not count within an array, for ArrayLength and Next, nor after SUBSCRIBE.
 	CloseOnRead bool
 
-	closed bool // work is nil
-	mu     sync.Mutex
-	client *Client
-	ctx    context.Context
-	err    error // final: nothing more can be read
-	sub    atomic.Pointer[subscription]
+	closed  bool        // work is nil
+	closing atomic.Bool // Close was called: a subscription that begins ends at once
+	mu      sync.Mutex
+	client  *Client
+	ctx     context.Context
+	err     error // final: nothing more can be read
+	sub     atomic.Pointer[subscription]
 	*work
 }
 
@@ -125,6 +126,7 @@ func (p *Pipeline) Close() error {
 	if p == nil {
 		return nil
 	}
+	p.closing.Store(true)
 	if s := p.sub.Load(); s != nil {
 		s.close()
 	}

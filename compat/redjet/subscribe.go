@@ -133,6 +133,9 @@ func (s *subscribe) start(p *Pipeline) error {
 	sub := &subscription{ctx: ctx, cancel: cancel, taken: make(chan struct{}), news: make(chan struct{}, 1), done: make(chan struct{}), kind: strings.ToLower(s.name)}
 	go sub.run(p.client.client, s)
 	p.sub.Store(sub)
+	if p.closing.Load() {
+		sub.close() // Close may have looked for it a moment ago, and waits for this goroutine
+	}
 	return nil
 }
 

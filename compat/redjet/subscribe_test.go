@@ -3,6 +3,7 @@ package redjet_test
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -189,6 +190,32 @@ func TestSubscribeEnds(t *testing.T) {
 		require.NoError(t, p.Close())
 		hundred(t, c)
 	})
+}
+
+// TestSubscribeClosedAtOnce is a Close that comes at any moment of the beginning, while there is no connection to be had.
+func TestSubscribeClosedAtOnce(t *testing.T) {
+	redistest.NoLeak(t)
+	c, ctx := server(t, false), within(t)
+	first := c.Command(ctx, "SUBSCRIBE", "c")
+	_, err := first.NextSubMessage()
+	require.NoError(t, err)
+	for i := range 2000 {
+		p := c.Command(ctx, "SUBSCRIBE", "c")
+		begun, ended := make(chan struct{}), make(chan error, 1)
+		go func() {
+			close(begun)
+			_, err := p.NextSubMessage()
+			ended <- err
+		}()
+		<-begun
+		for range i % 100 {
+			runtime.Gosched()
+		}
+		require.NoError(t, p.Close())
+		require.EqualError(t, <-ended, "result closed")
+	}
+	require.NoError(t, first.Close())
+	hundred(t, c)
 }
 
 // TestSubscribeSlowly is a reader that does not keep up: nobody else waits for it, and in the end it is given up.
