@@ -40,7 +40,7 @@ type KeyFunc func(dst []byte, e Dirent) []byte
 // A small directory, up to 128 entries or what the server keeps in a compact encoding (by default 512 entries with names and values
 // of up to 64 bytes), is two commands over the connection that all callers share: an HSCAN whose first page is all of it,
 // and an MGET. Of one that has no more names than a page (4096, or WithChunk if that is less) the names come by one HGETALL, which
-// takes a server less than half of the time of such a page. Of a larger one they come by pages of HSCAN, which are read ahead while
+// takes a server about half of the time of such a page. Of a larger one they come by pages of HSCAN, which are read ahead while
 // the MGETs of earlier pages are on their way (WithParallelism). First entries come long before the last name is known, no command holds the server for longer than
 // WithChunk says, and what is in memory are no more than WithParallelism + 2 chunks of entries, beside 20 bytes, about, for each
 // name that has come. By them each name comes once, although the server repeats some while the hash grows or

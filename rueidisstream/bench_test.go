@@ -1,6 +1,8 @@
 package rueidisstream_test
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -131,4 +133,32 @@ func BenchmarkMembers(b *testing.B) {
 			})
 		}
 	}
+}
+
+// BenchmarkParse is Values of a set that is in memory: the parser and the iterator alone.
+func BenchmarkParse(b *testing.B) {
+	const size = 5000
+	var text bytes.Buffer
+	fmt.Fprintf(&text, "~%d\r\n", size)
+	for i := range size {
+		fmt.Fprintf(&text, "$16\r\nm%015d\r\n", i)
+	}
+	src := bytes.NewReader(nil)
+	br := bufio.NewReaderSize(src, 512<<10)
+	b.ReportAllocs()
+	for b.Loop() {
+		src.Reset(text.Bytes())
+		br.Reset(src)
+		n := 0
+		for v, err := range rueidisstream.NewReader(br).Values() {
+			if err != nil {
+				b.Fatal(err)
+			}
+			n += len(v.Bytes())
+		}
+		if n != 16*size {
+			b.Fatal(n)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/size, "ns/element")
 }

@@ -38,7 +38,7 @@ var (
 // replyError returns the error that an element of kind Error, BlobError or Null stands for, as client.Do returns it.
 func replyError(e resp.Element, raw bool) error {
 	switch {
-	case e.Kind == resp.Null:
+	case e.Kind() == resp.Null:
 		return rueidis.Nil
 	case raw:
 		return wire.RawError(string(e.Bytes))

@@ -45,7 +45,7 @@ func (p *page) reset() { p.buf, p.held, p.err = p.buf[:0], p.held[:0], nil }
 
 func (p *page) add(v Value) {
 	p.buf = append(p.buf, v.e.Bytes...)
-	p.held = append(p.held, held{v.e.Kind, v.e.Len, len(p.buf)})
+	p.held = append(p.held, held{v.e.Kind(), v.e.Len(), len(p.buf)})
 }
 
 func (p *page) value(i int) Value {
@@ -54,7 +54,7 @@ func (p *page) value(i int) Value {
 		from = p.held[i-1].end
 	}
 	h := p.held[i]
-	return Value{resp.Element{Kind: h.kind, Len: h.len, Bytes: p.buf[from:h.end:h.end]}}
+	return Value{resp.NewElement(h.kind, h.len, p.buf[from:h.end:h.end])}
 }
 
 // pager reads the next page into p, which is empty. It returns whether there are more. With an error, what was read before

@@ -156,17 +156,17 @@ func element(m *rueidis.RedisMessage, room []byte, limits resp.Limits) (e resp.E
 		if room, err = encode(room, elements); err != nil {
 			return e, room, err
 		}
-		e = resp.Element{Kind: resp.Array, Len: int64(len(elements)), Bytes: room}
+		e = resp.NewElement(resp.Array, int64(len(elements)), room)
 	case m.IsNil():
-		e = resp.Element{Kind: resp.Null}
+		e = resp.NewElement(resp.Null, 0, nil)
 	case m.IsString(), m.IsFloat64():
 		b, err := m.AsBytes()
 		if err != nil {
 			return e, room, err
 		}
-		e = resp.Element{Kind: resp.BulkString, Len: int64(len(b)), Bytes: b}
+		e = resp.NewElement(resp.BulkString, int64(len(b)), b)
 		if m.IsFloat64() {
-			e.Kind = resp.Double
+			e = resp.NewElement(resp.Double, int64(len(b)), b)
 		}
 	default:
 		return e, room, errNotElement

@@ -131,9 +131,9 @@ func (s *stream) greet(word string) error {
 	switch {
 	case err != nil:
 		return err
-	case isReplyError(e.Kind):
+	case isReplyError(e.Kind()):
 		return replyError(e, s.cfg.raw)
-	case e.Kind != resp.BulkString || string(e.Bytes) != word:
+	case e.Kind() != resp.BulkString || string(e.Bytes) != word:
 		return fmt.Errorf("%w: %.40q where the reply to the opening is due", ErrProtocol, e.Bytes)
 	}
 	_, err = s.rd.Sync()

@@ -19,15 +19,15 @@ type Value struct{ e resp.Element }
 type Pair struct{ Key, Value Value }
 
 // Kind returns the type of the element.
-func (v Value) Kind() Kind { return Kind(v.e.Kind) }
+func (v Value) Kind() Kind { return Kind(v.e.Kind()) }
 
 // Len returns the number of bytes of a scalar, or of elements of an aggregate: two for each pair of a map.
-func (v Value) Len() int64 { return v.e.Len }
+func (v Value) Len() int64 { return v.e.Len() }
 
 // Bytes returns the bytes of a scalar: a string's own, a number's or an error's text, 1 or 0 for a boolean. It is nil for a
 // null or an aggregate. The bytes are valid only until the next iteration or call; copy with String or Append.
 func (v Value) Bytes() []byte {
-	if v.Kind().IsAggregate() || v.e.Kind == resp.Null {
+	if v.Kind().IsAggregate() || v.e.Kind() == resp.Null {
 		return nil
 	}
 	return v.e.Bytes
@@ -40,12 +40,12 @@ func (v Value) String() string { return string(v.Bytes()) }
 func (v Value) Append(dst []byte) []byte { return append(dst, v.Bytes()...) }
 
 // IsNil tells whether the element is a null, of either protocol.
-func (v Value) IsNil() bool { return v.e.Kind == resp.Null }
+func (v Value) IsNil() bool { return v.e.Kind() == resp.Null }
 
 // Error returns the *rueidis.RedisError of an element that is an error, rueidis.Nil for a null, and else nil, as
 // RedisMessage.Error does.
 func (v Value) Error() error {
-	if isReplyError(v.e.Kind) {
+	if isReplyError(v.e.Kind()) {
 		return replyError(v.e, false)
 	}
 	return nil
@@ -105,7 +105,7 @@ func (v Value) Values() iter.Seq2[Value, error] {
 			return
 		}
 		rest := v.e.Bytes
-		for range v.e.Len {
+		for range v.e.Len() {
 			var e resp.Element
 			e, rest = resp.Split(rest)
 			if !yield(Value{e}, nil) {
@@ -123,12 +123,12 @@ func (v Value) Pairs() iter.Seq2[Pair, error] {
 			yield(Pair{}, err)
 			return
 		}
-		if v.e.Len == 0 {
+		if v.e.Len() == 0 {
 			return
 		}
 		rest := v.e.Bytes
 		if first, _ := resp.Split(rest); v.Kind() != KindMap && isPair(first) {
-			for range v.e.Len {
+			for range v.e.Len() {
 				var e resp.Element
 				if e, rest = resp.Split(rest); !isPair(e) {
 					yield(Pair{}, Value{e}.shape("an array of two"))
@@ -142,11 +142,11 @@ func (v Value) Pairs() iter.Seq2[Pair, error] {
 			}
 			return
 		}
-		if v.e.Len%2 != 0 {
+		if v.e.Len()%2 != 0 {
 			yield(Pair{}, v.shape("an even number of elements"))
 			return
 		}
-		for range v.e.Len / 2 {
+		for range v.e.Len() / 2 {
 			var key, value resp.Element
 			key, rest = resp.Split(rest)
 			value, rest = resp.Split(rest)
@@ -157,14 +157,14 @@ func (v Value) Pairs() iter.Seq2[Pair, error] {
 	}
 }
 
-func isPair(e resp.Element) bool { return e.Kind == resp.Array && e.Len == 2 }
+func isPair(e resp.Element) bool { return e.Kind() == resp.Array && e.Len() == 2 }
 
 // scalar returns why the element is not one value.
 func (v Value) scalar() error {
 	if err := v.Error(); err != nil {
 		return err
 	}
-	if v.e.Kind == 0 || v.Kind().IsAggregate() {
+	if v.e.Kind() == 0 || v.Kind().IsAggregate() {
 		return v.shape("a scalar")
 	}
 	return nil

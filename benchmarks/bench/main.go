@@ -102,6 +102,21 @@ func parseOptions(args []string) (options, error) {
 	return opt, nil
 }
 
+// flags are those by which somebody gets the results of one part again.
+func (o options) flags(p part) []string {
+	words := []string{"-part", strconv.Itoa(p.number)}
+	if o.quick {
+		words = append(words, "-quick")
+	}
+	if o.rounds > 0 {
+		words = append(words, "-rounds", strconv.Itoa(o.rounds))
+	}
+	if o.match != nil && o.match.String() != "" {
+		words = append(words, "-match", "'"+o.match.String()+"'")
+	}
+	return words
+}
+
 // bench runs the parts.
 func bench(ctx context.Context, opt options) (err error) {
 	if opt.out == "" {

@@ -55,7 +55,7 @@ func (p *plotting) lines(name, title, x, xTitle, unit, yTitle string, results []
 			return err
 		}
 		line.Color, line.Dashes, line.Width = color(i), plotutil.Dashes(i/len(plotutil.DefaultColors)), vg.Points(1.5)
-		if strings.HasPrefix(impl, "rueidisx") {
+		if strings.HasPrefix(impl, "rueidisx") || impl == "pages" || impl == "snapshot" {
 			line.Width = vg.Points(3)
 		}
 		dots.Color, dots.Shape = color(i), plotutil.Shape(i)

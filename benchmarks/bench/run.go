@@ -75,7 +75,7 @@ func newRun(e *env, opt options, p part) (*run, error) {
 		return nil, err
 	}
 	r.w = bufio.NewWriter(r.file)
-	fmt.Fprintf(r.w, "command: go run ./bench -part %d%s\ndate: %s\n", p.number, quickFlag(opt.quick), time.Now().UTC().Format(time.DateOnly))
+	fmt.Fprintf(r.w, "command: go run ./bench %s\ndate: %s\n", strings.Join(opt.flags(p), " "), time.Now().UTC().Format(time.DateOnly))
 	for _, line := range e.head() {
 		fmt.Fprintln(r.w, line)
 	}
@@ -90,13 +90,6 @@ func newRun(e *env, opt options, p part) (*run, error) {
 		progressbar.OptionClearOnFinish(),
 	)
 	return r, nil
-}
-
-func quickFlag(quick bool) string {
-	if quick {
-		return " -quick"
-	}
-	return ""
 }
 
 // expect tells the progress bar how many measurements come.

@@ -6,12 +6,26 @@ import (
 	"io"
 )
 
-// Element is one element, whole. Its bytes are borrowed: they are valid until the next call.
+// Element is one element, whole. Its bytes are borrowed: they are valid until the next call. It has four words, which is the most that
+// the compiler keeps in registers: as five words it was copied through memory at each step up to the caller's loop, which took
+// longer than to parse it.
 type Element struct {
-	Kind  byte
-	Len   int64  // bytes of a scalar; elements of an aggregate, two for each pair of a map
+	// head is the kind and, above it, the length.
+	head  uint64
 	Bytes []byte // of a scalar: its value; of an aggregate: its elements, for Split
 }
+
+// NewElement returns the element of that kind, length and bytes.
+func NewElement(kind byte, n int64, b []byte) Element {
+	return Element{uint64(n)<<8 | uint64(kind), b}
+}
+
+// Kind returns the type byte.
+func (e Element) Kind() byte { return byte(e.head) }
+
+// Len returns the bytes of a scalar, or the elements of an aggregate, two for each pair of a map: both are in memory, and so less
+// than 1<<55.
+func (e Element) Len() int64 { return int64(e.head >> 8) }
 
 // Element reads the next element of the innermost aggregate. At the aggregate's end it leaves it and returns io.EOF.
 func (r *Reader) Element() (Element, error) {
@@ -22,7 +36,7 @@ func (r *Reader) Element() (Element, error) {
 		r.body.state, r.inside = bodyNone, false
 		r.free()
 		if e, ok := r.quick(); ok {
-			r.cur = Header{e.Kind, len(r.stack) - 1, e.Len}
+			r.cur = Header{e.Kind(), len(r.stack) - 1, e.Len()}
 			return e, nil
 		}
 	}
@@ -50,7 +64,7 @@ func (r *Reader) Pair(nested bool) (key, value Element, err error) {
 		r.body.state, r.inside = bodyNone, false
 		r.free()
 		if k, v, ok := r.quickPair(nested); ok {
-			r.cur = Header{v.Kind, len(r.stack) - 1, v.Len}
+			r.cur = Header{v.Kind(), len(r.stack) - 1, v.Len()}
 			return k, v, nil
 		}
 	}
@@ -113,7 +127,7 @@ func (r *Reader) Current() (Element, error) {
 		return Element{}, r.fail(err)
 	}
 	b := r.text()
-	return Element{Kind: r.cur.Kind, Len: int64(len(b)), Bytes: b}, nil
+	return NewElement(r.cur.Kind, int64(len(b)), b), nil
 }
 
 func (r *Reader) currentAggregate() (Element, error) {
@@ -139,7 +153,7 @@ func (r *Reader) currentAggregate() (Element, error) {
 	}
 	n := r.top().count
 	r.pop()
-	return Element{Kind: kind, Len: n, Bytes: r.buf[r.mark:r.pos]}, nil
+	return NewElement(kind, n, r.buf[r.mark:r.pos]), nil
 }
 
 // span is where an element lies in the region.
@@ -216,7 +230,7 @@ func shorter(err error, due bool) error {
 // took returns the element that lies at s.
 func (r *Reader) took(s span) Element {
 	e := whole(r.buf[r.mark+s.from : r.mark+s.to])
-	r.cur = Header{e.Kind, len(r.stack) - 1, e.Len}
+	r.cur = Header{e.Kind(), len(r.stack) - 1, e.Len()}
 	return e
 }
 

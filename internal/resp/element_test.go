@@ -28,7 +28,7 @@ func pairs(r *Reader) (got []string, err error) {
 			return got, err
 		}
 		value := string(v.Bytes)
-		if IsAggregate(v.Kind) {
+		if IsAggregate(v.Kind()) {
 			value = strings.ReplaceAll(strings.TrimSpace(tree(v).String()), "\n", "/")
 		}
 		got = append(got, string(k.Bytes)+"="+value)
@@ -248,8 +248,8 @@ func TestElementAllocates(t *testing.T) {
 						t.Fatal(err)
 					}
 					rest := e.Bytes
-					for range e.Len {
-						if !IsAggregate(e.Kind) {
+					for range e.Len() {
+						if !IsAggregate(e.Kind()) {
 							break
 						}
 						_, rest = Split(rest)

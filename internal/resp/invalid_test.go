@@ -176,7 +176,7 @@ func TestShape(t *testing.T) {
 		require.ErrorIs(t, err, ErrShape)
 		e, err := r.Current()
 		require.NoError(t, err)
-		require.EqualValues(t, 1, e.Len)
+		require.EqualValues(t, 1, e.Len())
 		_, err = r.Current()
 		require.ErrorIs(t, err, ErrShape, "it was read")
 	})

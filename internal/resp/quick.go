@@ -21,7 +21,7 @@ func (r *Reader) quick() (e Element, ok bool) {
 		r.elements++
 	}
 	r.pos += size
-	return Element{Kind: BulkString, Len: int64(len(b)), Bytes: b}, true
+	return NewElement(BulkString, int64(len(b)), b), true
 }
 
 // quickPair reads the next two elements if they are such strings or, with nested, an array of two of them, or of one and a
@@ -63,7 +63,7 @@ func (r *Reader) quickPair(nested bool) (key, value Element, ok bool) {
 		r.elements += n
 	}
 	r.pos = pos + ksize + vsize
-	return Element{BulkString, int64(len(k)), k}, Element{kind, int64(len(v)), v}, true
+	return NewElement(BulkString, int64(len(k)), k), NewElement(kind, int64(len(v)), v), true
 }
 
 // quickString returns the body of the bulk string at the front of b and the bytes that it takes with header and CRLF; 0 if

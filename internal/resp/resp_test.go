@@ -134,16 +134,16 @@ var ways = []struct {
 }
 
 func tree(e Element) node {
-	n := node{kind: e.Kind}
-	if !IsAggregate(e.Kind) {
+	n := node{kind: e.Kind()}
+	if !IsAggregate(e.Kind()) {
 		n.text = string(e.Bytes)
-		if int(e.Len) != len(e.Bytes) {
-			n.text = "wrong length " + strconv.Itoa(int(e.Len))
+		if int(e.Len()) != len(e.Bytes) {
+			n.text = "wrong length " + strconv.Itoa(int(e.Len()))
 		}
 		return n
 	}
 	rest := e.Bytes
-	for range e.Len {
+	for range e.Len() {
 		var s Element
 		s, rest = Split(rest)
 		n.sub = append(n.sub, tree(s))

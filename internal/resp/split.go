@@ -41,23 +41,23 @@ func whole(b []byte) Element {
 		text = boolText(text)
 	}
 	if !isString(kind) && !IsAggregate(kind) {
-		return Element{Kind: kind, Len: int64(len(text)), Bytes: text}
+		return NewElement(kind, int64(len(text)), text)
 	}
 	n, _, _ := parseLength(text)
 	switch {
 	case n < 0:
-		return Element{Kind: Null}
+		return NewElement(Null, 0, nil)
 	case kind == Map:
-		return Element{Kind: kind, Len: 2 * n, Bytes: b[i+1:]}
+		return NewElement(kind, 2*n, b[i+1:])
 	case IsAggregate(kind):
-		return Element{Kind: kind, Len: n, Bytes: b[i+1:]}
+		return NewElement(kind, n, b[i+1:])
 	}
 	stop := len(b) - len(crlf)
 	body := b[i+1 : stop : stop]
 	if kind == Verbatim {
 		body = body[verbatimPrefix:]
 	}
-	return Element{Kind: kind, Len: int64(len(body)), Bytes: body}
+	return NewElement(kind, int64(len(body)), body)
 }
 
 // boolText is the value of a boolean as bytes: 1 or 0, which is what RESP2 has in its place.
