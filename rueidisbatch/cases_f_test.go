@@ -356,9 +356,9 @@ func TestCase_G4_ChunkIsReset(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, 20000, n)
 		n = 0
-		for _, err := range rueidisbatch.Readdir(within(t), c, dir, attrKey) {
+		for _, err := range rueidisbatch.Readdir(within(t), namesBy{c, direct}, dir, attrKey) {
 			require.NoError(t, err)
-			if n++; n == 1000 { // names are through; now an MGET of 400 KB is cut
+			if n++; n == 1000 { // now an MGET of 400 KB is cut
 				proxy.Set(redistest.Fault{CutAfter: 200000, ResetPeer: true, Once: true})
 			}
 		}
@@ -366,4 +366,19 @@ func TestCase_G4_ChunkIsReset(t *testing.T) {
 		proxy.Clear()
 		healthy(t, c)
 	})
+}
+
+// namesBy is a client that reads pages of names by another one.
+type namesBy struct {
+	rueidis.Client
+	names rueidis.Client
+}
+
+func (c namesBy) DoMultiStream(ctx context.Context, cmds ...rueidis.Completed) rueidis.MultiRedisResultStream {
+	for i := range cmds {
+		if cmds[i].Commands()[0] == "HSCAN" {
+			return c.names.DoMultiStream(ctx, cmds...)
+		}
+	}
+	return c.Client.DoMultiStream(ctx, cmds...)
 }
