@@ -46,7 +46,7 @@ func MGet(ctx context.Context, client rueidis.Client, keys []string, opts ...Opt
 
 // MGetFunc calls fn for each of the keys, with its index and its value: nil if it is missing, which an empty string is not. fn is
 // called once for each index, in no order and by up to WithParallelism goroutines at a time; with 1 it is the calling one, and on a
-// client that is not of a cluster the order is that of keys.
+// client that is not of a cluster the order is that of keys, but that with WithWrongType keys without a value come behind the others.
 //
 //	err := rueidisbatch.MGetFunc(ctx, client, keys, func(i int, val []byte) error {
 //		return decode(&nodes[i], val)

@@ -48,12 +48,14 @@ func (w *window) reset() {
 	w.entries, w.arena, w.keyBuf, w.keyEnds = w.entries[:0], w.arena[:0], w.keyBuf[:0], w.keyEnds[:0]
 	w.err = nil
 	w.state.Store(waiting)
-	if cap(w.buf) > keepBuf {
-		w.buf = nil
+	for _, b := range []*[]byte{&w.buf, &w.arena, &w.keyBuf} {
+		if cap(*b) > keepBuf {
+			*b = nil
+		}
 	}
 }
 
-// keepBuf is how large a buffer of values may be to be used again.
+// keepBuf is how large a buffer may be to be used again.
 const keepBuf = 16 << 20
 
 // begin tells whether the one to whom the window was handed may read it.
