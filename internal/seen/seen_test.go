@@ -17,11 +17,14 @@ func TestAdd(t *testing.T) {
 	for _, n := range []int{0, 1, small - 1, small, small + 1, most - 1, most, most + 1, 3 * most, 100000} {
 		s := New()
 		for i := range n {
-			require.True(t, s.Add(name(i)), "%d of %d", i, n)
-			require.False(t, s.Add(name(i)), "%d of %d, at once", i, n)
+			if !s.Add(name(i)) || s.Add(name(i)) {
+				t.Fatalf("%d of %d", i, n)
+			}
 		}
 		for _, i := range rand.Perm(n) {
-			require.False(t, s.Add(name(i)), "%d of %d, later", i, n)
+			if s.Add(name(i)) {
+				t.Fatalf("%d of %d, later", i, n)
+			}
 		}
 		require.Equal(t, n, s.Len())
 		require.True(t, s.Add(nil))
@@ -44,7 +47,9 @@ func TestSplit(t *testing.T) {
 			s := New()
 			n := 4 * most
 			for i := range n {
-				require.True(t, s.add(tt.hash(i)))
+				if !s.add(tt.hash(i)) {
+					t.Fatal(i)
+				}
 			}
 			count := map[*segment]bool{}
 			total := 0
@@ -56,7 +61,9 @@ func TestSplit(t *testing.T) {
 			}
 			require.Equal(t, n, total)
 			for i := range n {
-				require.False(t, s.add(tt.hash(i)), "%d", i)
+				if s.add(tt.hash(i)) {
+					t.Fatal(i)
+				}
 			}
 		})
 	}
