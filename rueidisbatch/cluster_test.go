@@ -35,7 +35,7 @@ func TestCluster(t *testing.T) {
 			allKeys, allVals := fillKeys(t, plain, 5000)
 			waitReplicas(t, cluster)
 			for _, row := range optionRows {
-				for _, n := range []int{0, 1, 64, 65, 5000} {
+				for _, n := range []int{0, 1, 64, 65, light(5000, 2000)} {
 					if row.most > 0 {
 						n = min(n, row.most)
 					}

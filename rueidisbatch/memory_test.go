@@ -105,7 +105,7 @@ func TestCase_F5_LargeValues(t *testing.T) {
 	c, rec := recorded(t, redistest.NewClient(t, redistest.Shared(t), quiet))
 	ctx := within(t)
 	size := 20 << 20
-	n := sized(20, 100)
+	n := light(100, 20)
 	var keys []string
 	for i := range n {
 		keys = append(keys, "huge:"+strconv.Itoa(i%5))
@@ -183,10 +183,7 @@ func TestCase_G8_FiveMillionEntries(t *testing.T) {
 	redistest.NoLeak(t)
 	srv := redistest.Standalone(t)
 	c := redistest.NewClient(t, srv, quiet)
-	n := sized(1000000, 5000000)
-	if raceOn {
-		n = 200000
-	}
+	n := light(5000000, 200000)
 	begin := time.Now()
 	rawFill(t, c, "d1", n, 100000)
 	t.Logf("filled with %d entries in %v", n, time.Since(begin))
