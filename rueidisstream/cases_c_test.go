@@ -17,10 +17,7 @@ import (
 // C1: a loop that is left early leaves nothing behind for the next command on the same connection, and does not read all first.
 func TestCase_C1_BreakLeavesNothingBehind(t *testing.T) {
 	srv := redistest.Shared(t)
-	n := 1_000_000
-	if testing.Short() {
-		n = 100_000
-	}
+	n, times := caseSize(1_000_000, 200_000, 100_000), caseSize(60, 20, 20)
 	advFill(t, srv, "million", n)
 	advFill(t, srv, "thousands", 100_000)
 	noDrain := rueidisstream.WithDrain(0)
@@ -31,8 +28,8 @@ func TestCase_C1_BreakLeavesNothingBehind(t *testing.T) {
 	}{
 		{"a million", "million", 4, nil}, // the server works on each of them for 0.2 s
 		{"a million, no drain", "million", 2, []rueidisstream.Option{noDrain}},
-		{"2 MB", "thousands", 60, nil},
-		{"2 MB, no drain", "thousands", 30, []rueidisstream.Option{noDrain}},
+		{"2 MB", "thousands", times, nil},
+		{"2 MB, no drain", "thousands", times / 2, []rueidisstream.Option{noDrain}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			advProtocols(t, func(t *testing.T, speak func(*rueidis.ClientOption)) {

