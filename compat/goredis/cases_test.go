@@ -19,6 +19,7 @@ import (
 
 	"github.com/rueidisx/rueidisx/compat/goredis"
 	"github.com/rueidisx/rueidisx/internal/redistest"
+	"github.com/rueidisx/rueidisx/rueidisbatch"
 	"github.com/rueidisx/rueidisx/rueidisstream"
 )
 
@@ -50,6 +51,7 @@ func TestCase_K1_OneClientForAll(t *testing.T) {
 	require.True(t, a.Client() == client)
 	require.NoError(t, a.SAdd(ctx, "set", "a", "b").Err())
 	require.NoError(t, a.MSet(ctx, "k1", "v1", "k2", "v2").Err())
+	require.NoError(t, a.HSet(ctx, "dir", "one", "k1", "two", "k2").Err())
 	for range 3 {
 		cached, err := a.Cache(time.Minute).SMembers(ctx, "set").Result()
 		require.NoError(t, err)
@@ -66,6 +68,15 @@ func TestCase_K1_OneClientForAll(t *testing.T) {
 			streamed = append(streamed, v.String())
 		}
 		require.ElementsMatch(t, got, streamed)
+		batched, err := rueidisbatch.MGet(ctx, a.Client(), []string{"k2", "missing", "k1"}, rueidisbatch.WithSmall(0), rueidisbatch.WithParallelism(2))
+		require.NoError(t, err)
+		require.Equal(t, [][]byte{[]byte("v2"), nil, []byte("v1")}, batched)
+		entries := map[string]string{}
+		for e, err := range rueidisbatch.Readdir(ctx, a.Client(), "dir", func(dst []byte, e rueidisbatch.Dirent) []byte { return append(dst, e.Value...) }) {
+			require.NoError(t, err)
+			entries[string(e.Name)] = string(e.Attr)
+		}
+		require.Equal(t, map[string]string{"one": "v1", "two": "v2"}, entries)
 	}
 	require.LessOrEqual(t, strings.Count(srv.Do(t, "CLIENT", "LIST", "TYPE", "normal"), " addr="), 3, "the shared one, the one for streams, and this one")
 	hundredMore(t, a)
