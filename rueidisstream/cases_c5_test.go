@@ -196,20 +196,17 @@ func TestCase_L5_StreamsRefreshTheTopology(t *testing.T) {
 			require.Eventually(t, func() bool {
 				before := errorsOf(t, former)
 				require.NoError(t, call(c))
-				return errorsOf(t, former) == before // it was not asked
+				asked := errorsOf(t, former) != before
+				s := c.DoStream(context.Background(), c.B().Get().Key("{w}string").Build())
+				_, err := s.WriteTo(io.Discard)
+				return !asked && err == nil // rueidis itself, which follows nothing here, knows where to go
 			}, 20*time.Second, 50*time.Millisecond, "MOVED again and again")
-			s := c.DoStream(context.Background(), c.B().Get().Key("{w}string").Build())
-			_, err := s.WriteTo(io.Discard)
-			require.NoError(t, err, "rueidis itself knows")
 		})
 	}
 }
 
-// errorsOf returns how many errors the server has given as replies.
+// errorsOf returns how many errors the server has given as replies; "" before Redis 6.2, which does not count them.
 func errorsOf(t testing.TB, srv *redistest.Server) string {
-	if !srv.AtLeast(6, 2) {
-		t.Skip("the server does not count its errors")
-	}
 	for line := range strings.Lines(srv.Do(t, "INFO", "stats")) {
 		if n, ok := strings.CutPrefix(line, "total_error_replies:"); ok {
 			return n

@@ -366,9 +366,6 @@ func TestScanReadsAhead(t *testing.T) {
 
 // What a scan remembers is as WithScan says, whatever the size of elements.
 func TestScanMemory(t *testing.T) {
-	if caseRace {
-		t.Skip("the race detector changes what things take")
-	}
 	const n = 200000
 	bothProtocols(t, func(t *testing.T, c rueidis.Client) {
 		fillSet(t, c, "set", n)
@@ -376,7 +373,9 @@ func TestScanMemory(t *testing.T) {
 			require.Equal(t, n, countOf(rueidisstream.Members(context.Background(), c, "set", rueidisstream.WithScan(0))))
 		})
 		t.Logf("%d bytes for each element at the peak, growing tables included", top/n)
-		require.Less(t, top/n, int64(150))
+		if !caseRace { // which changes what things take
+			require.Less(t, top/n, int64(150))
+		}
 	})
 }
 

@@ -2,39 +2,18 @@ package juicefs_test
 
 import (
 	"context"
-	"os/exec"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/redis/rueidis"
 
 	"github.com/rueidisx/rueidisx/benchmarks/juicefs"
+	"github.com/rueidisx/rueidisx/internal/redistest"
 )
+
+func TestMain(m *testing.M) { redistest.Main(m) }
 
 // Fill writes all sizes as they are asked for.
 func TestFill(t *testing.T) {
-	path, err := exec.LookPath("redis-server")
-	if err != nil {
-		t.Skip("no redis-server")
-	}
-	socket := t.TempDir() + "/redis.sock"
-	srv := exec.Command(path, "--port", "0", "--unixsocket", socket, "--save", "")
-	if err := srv.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = srv.Process.Kill(); _ = srv.Wait() })
-	var c rueidis.Client
-	for range 100 {
-		if c, err = rueidis.NewClient(rueidis.MustParseURL("unix://" + socket)); err == nil {
-			break
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.Close)
+	c := redistest.NewClient(t, redistest.Shared(t))
 	ctx := context.Background()
 	for i, n := range []int{0, 1, 100, 4095, 4096, 4097, 50000} {
 		inode := uint64(i + 1)

@@ -59,9 +59,6 @@ func TestAllocations(t *testing.T) {
 
 // The first call for a key is streamed, too, and a small one is read as by rueidiscompat: neither is slower for what is learned.
 func TestFirstCallAllocations(t *testing.T) {
-	if underRace {
-		t.Skip("allocations are others under the race detector")
-	}
 	client := redistest.NewClient(t, redistest.Shared(t))
 	fillKeys(t, client)
 	ctx := context.Background()
@@ -74,6 +71,9 @@ func TestFirstCallAllocations(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	require.NoError(t, a.SMembers(ctx, "{t}set:many").Err())
 	runtime.ReadMemStats(&after)
+	if underRace {
+		return // allocations are others
+	}
 	require.Less(t, after.Mallocs-before.Mallocs, uint64(200), "of which most are the server's and this test's")
 }
 
