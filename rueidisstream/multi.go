@@ -198,7 +198,7 @@ func window(cmds []rueidis.Completed) int {
 		case strings.EqualFold(name, "EXEC"), strings.EqualFold(name, "DISCARD"), strings.EqualFold(name, "UNWATCH"):
 			together = false
 		default:
-			altered = altered || leavesState(cmds[i:i+1])
+			altered = altered || wire.Alters(words)
 		}
 	}
 	return len(cmds)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rueidisx/rueidisx/internal/wire"
 	"github.com/rueidisx/rueidisx/rueidisstream"
 )
 
@@ -147,25 +148,20 @@ func refuse(words []string) error {
 	if len(words) == 0 || words[0] == "" {
 		return errNoCommand
 	}
-	name := strings.ToUpper(words[0])
-	switch {
-	case strings.HasSuffix(name, "SUBSCRIBE"):
-	case name == "MONITOR", name == "HELLO", name == "RESET", name == "QUIT", name == "SYNC", name == "PSYNC":
-	case name == "CLIENT" && len(words) > 1 && strings.EqualFold(words[1], "REPLY"):
-	default:
-		return nil
+	if name := wire.Refused(words); name != "" {
+		return fmt.Errorf("compat/goredis: %s: %w", strings.ToUpper(name), rueidisstream.ErrUnsupported)
 	}
-	return fmt.Errorf("compat/goredis: %s: %w", name, rueidisstream.ErrUnsupported)
+	return nil
 }
 
 // keepsConn tells whether the connection is the same for others after the command: not another database or user, nor with a
 // transaction that was begun.
 func keepsConn(words []string) bool {
 	switch strings.ToUpper(words[0]) {
-	case "SELECT", "AUTH", "WATCH", "MULTI", "READONLY", "READWRITE", "CLIENT", "ASKING":
+	case "WATCH", "MULTI", "ASKING":
 		return false
 	}
-	return true
+	return !wire.Alters(words)
 }
 
 // rawKey returns the first key of a command, by which it is routed on a cluster, or "". Where it is mistaken, MOVED says so, and a

@@ -92,12 +92,3 @@ func isReadOnly(name string) bool {
 	}
 	return false
 }
-
-// changesClient tells whether CLIENT with that word changes the connection.
-func changesClient(word string) bool {
-	switch strings.ToUpper(word) {
-	case "SETNAME", "SETINFO", "TRACKING", "CACHING", "NO-EVICT", "NO-TOUCH":
-		return true
-	}
-	return false
-}

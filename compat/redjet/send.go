@@ -6,6 +6,7 @@ import (
 
 	"github.com/redis/rueidis"
 
+	"github.com/rueidisx/rueidisx/internal/wire"
 	"github.com/rueidisx/rueidisx/rueidisstream"
 )
 
@@ -123,10 +124,10 @@ func (s *connState) note(words []string, sh shape) []shape {
 			return shapes
 		}
 		return nil
-	case "SELECT", "AUTH", "READONLY", "READWRITE", "ASKING":
+	case "ASKING":
 		s.changed = name
-	case "CLIENT":
-		if len(words) > 1 && changesClient(words[1]) {
+	default:
+		if wire.Alters(words) {
 			s.changed = name
 		}
 	}
