@@ -3,8 +3,6 @@ package rueidisbatch_test
 import (
 	"context"
 	"encoding/binary"
-	"runtime"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"testing"
@@ -16,48 +14,6 @@ import (
 	"github.com/rueidisx/rueidisx/internal/redistest"
 	"github.com/rueidisx/rueidisx/rueidisbatch"
 )
-
-// peak runs f and returns how far the heap rose above where it was.
-func peak(f func()) int64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	base, top := int64(m.HeapAlloc), int64(0)
-	stop, done := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		var m runtime.MemStats
-		for {
-			runtime.ReadMemStats(&m)
-			top = max(top, int64(m.HeapAlloc)-base)
-			select {
-			case <-stop:
-				return
-			case <-time.After(5 * time.Millisecond):
-			}
-		}
-	}()
-	f()
-	close(stop)
-	<-done
-	return top
-}
-
-// allocs returns how many allocations f makes: the least of some runs, since what else goes on in the process counts, too, and
-// without collections, which empty pools.
-func allocs(f func()) uint64 {
-	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	f()
-	least := uint64(1 << 63)
-	for range 5 {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		f()
-		runtime.ReadMemStats(&after)
-		least = min(least, after.Mallocs-before.Mallocs)
-	}
-	return least
-}
 
 // quiet keeps the client's own PINGs, one a second, from allocating meanwhile.
 func quiet(o *rueidis.ClientOption) { o.Dialer.KeepAlive = time.Hour }
@@ -91,7 +47,7 @@ func TestAllocations(t *testing.T) {
 			}
 		},
 	} {
-		a, b := allocs(func() { read(4000) }), allocs(func() { read(40000) })
+		a, b := redistest.Allocs(func() { read(4000) }), redistest.Allocs(func() { read(40000) })
 		t.Log(name, a, b)
 		if !raceOn { // which allocates itself
 			require.Less(t, b-min(a, b), uint64(10*70), "%s: for ten chunks", name)
@@ -124,7 +80,7 @@ func TestCase_F5_LargeValues(t *testing.T) {
 		opts := tt.opts
 		rec.taken("")
 		read := make([]int, n)
-		top := peak(func() {
+		top := redistest.PeakHeap(func() {
 			require.NoError(t, rueidisbatch.MGetFunc(ctx, c, keys, func(i int, val []byte) error {
 				read[i] += len(val)
 				return nil
@@ -198,7 +154,7 @@ func TestCase_G8_FiveMillionEntries(t *testing.T) {
 			seen := make([]uint64, n/64+1) // before the heap is looked at
 			count, attrs := 0, 0
 			begin, first := time.Now(), time.Duration(0)
-			top := peak(func() {
+			top := redistest.PeakHeap(func() {
 				for e, err := range rueidisbatch.Readdir(context.Background(), c, "d1", attrKey, tt.opts...) {
 					if err != nil {
 						t.Fatal(err)

@@ -365,13 +365,13 @@ func TestCollectionsAllocations(t *testing.T) {
 			of.fill(t, c, k+"10000", 10000)
 			require.Equal(t, 10000, count(k+"10000"))
 			off := rueidisstream.WithSmall(0)
-			few, many := allocs(func() { count(k+"1000", off) }), allocs(func() { count(k+"10000", off) })
+			few, many := redistest.Allocs(func() { count(k+"1000", off) }), redistest.Allocs(func() { count(k+"10000", off) })
 			if caseRace {
 				continue // sync.Pool drops things at random
 			}
 			require.Equal(t, few, many, k)
 			require.LessOrEqual(t, many, uint64(12), k)
-			few, many = allocs(func() { count(k + "1000") }), allocs(func() { count(k + "10000") })
+			few, many = redistest.Allocs(func() { count(k + "1000") }), redistest.Allocs(func() { count(k + "10000") })
 			// The page of the first question has some elements more or less.
 			require.InDelta(t, few, many, 40, k)
 		}

@@ -3,8 +3,6 @@ package rueidisstream_test
 import (
 	"context"
 	"io"
-	"runtime"
-	"runtime/debug"
 	"testing"
 	"time"
 
@@ -14,48 +12,6 @@ import (
 	"github.com/rueidisx/rueidisx/internal/redistest"
 	"github.com/rueidisx/rueidisx/rueidisstream"
 )
-
-// peak runs f and returns how far the heap rose above where it was.
-func peak(f func()) int64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	base, top := int64(m.HeapAlloc), int64(0)
-	stop, done := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		var m runtime.MemStats
-		for {
-			runtime.ReadMemStats(&m)
-			top = max(top, int64(m.HeapAlloc)-base)
-			select {
-			case <-stop:
-				return
-			case <-time.After(5 * time.Millisecond):
-			}
-		}
-	}()
-	f()
-	close(stop)
-	<-done
-	return top
-}
-
-// allocs returns how many allocations f makes: the least of some runs, since what else goes on in the process counts, too, and
-// without collections, which empty pools.
-func allocs(f func()) uint64 {
-	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	f()
-	least := uint64(1 << 63)
-	for range 10 {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		f()
-		runtime.ReadMemStats(&after)
-		least = min(least, after.Mallocs-before.Mallocs)
-	}
-	return least
-}
 
 // A set of a million members: the heap stays where it is, allocations are those of ten members, and the first element is out
 // while the second half of the reply is held back.
@@ -78,8 +34,8 @@ func TestMillionMembers(t *testing.T) {
 			}
 		}
 		count("few", 10)
-		require.Less(t, peak(func() { count("million", million) }), int64(4<<20))
-		few, many := allocs(func() { count("few", 10) }), allocs(func() { count("million", million) })
+		require.Less(t, redistest.PeakHeap(func() { count("million", million) }), int64(4<<20))
+		few, many := redistest.Allocs(func() { count("few", 10) }), redistest.Allocs(func() { count("million", million) })
 		if !caseRace {
 			require.Equal(t, few, many)
 			require.LessOrEqual(t, many, uint64(6))
@@ -116,10 +72,10 @@ func TestCopyMemory(t *testing.T) {
 			}
 		}
 		copied("v", 64<<20)
-		require.Less(t, peak(func() { copied("v", 64<<20) }), int64(1<<20))
+		require.Less(t, redistest.PeakHeap(func() { copied("v", 64<<20) }), int64(1<<20))
 		if !caseRace { // sync.Pool drops things at random then
-			require.Zero(t, allocs(func() { copied("small", 1) }))
-			require.Zero(t, allocs(func() { copied("v", 64<<20) }))
+			require.Zero(t, redistest.Allocs(func() { copied("small", 1) }))
+			require.Zero(t, redistest.Allocs(func() { copied("v", 64<<20) }))
 		}
 		// The client's own PINGs, one a second, allocate.
 	}, func(o *rueidis.ClientOption) { o.Dialer.KeepAlive = time.Hour })

@@ -369,7 +369,7 @@ func TestScanMemory(t *testing.T) {
 	const n = 200000
 	bothProtocols(t, func(t *testing.T, c rueidis.Client) {
 		fillSet(t, c, "set", n)
-		top := peak(func() {
+		top := redistest.PeakHeap(func() {
 			require.Equal(t, n, countOf(rueidisstream.Members(context.Background(), c, "set", rueidisstream.WithScan(0))))
 		})
 		t.Logf("%d bytes for each element at the peak, growing tables included", top/n)

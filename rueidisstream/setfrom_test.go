@@ -162,13 +162,13 @@ func TestSetFromMemory(t *testing.T) {
 			t.Fatal(n, err)
 		}
 	}
-	rose := peak(set)
+	rose := redistest.PeakHeap(set)
 	t.Logf("SetFrom of %d MiB: %d KiB", size>>20, rose>>10)
 	require.Less(t, rose, int64(8<<20))
 	s, err := rueidisstream.OpenString(ctx, c, "v")
 	require.NoError(t, err)
 	require.Equal(t, size, s.Size())
-	rose = peak(func() {
+	rose = redistest.PeakHeap(func() {
 		if n, err := s.WriteTo(io.Discard); err != nil || n != size {
 			t.Fatal(n, err)
 		}
