@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/rueidisx/rueidisx/benchmarks/internal/heap"
 )
 
 // sample is a measurement of more than time: of something that is done times times.
@@ -28,7 +30,7 @@ func (p sample) take(e *env) (testing.BenchmarkResult, error) {
 			return result, err
 		}
 	}
-	heap := watchHeap()
+	watch := heap.Start()
 	if err := p.nearby.begin(); err != nil {
 		return result, err
 	}
@@ -55,7 +57,7 @@ func (p sample) take(e *env) (testing.BenchmarkResult, error) {
 	}
 	took := time.Since(begin)
 	runtime.ReadMemStats(&after)
-	peak := heap.growth()
+	peak := watch.Growth()
 	pings, perr := p.nearby.end()
 	if err == nil {
 		err = perr

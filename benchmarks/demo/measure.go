@@ -2,8 +2,9 @@ package main
 
 import (
 	"runtime"
-	"runtime/metrics"
 	"time"
+
+	"github.com/rueidisx/rueidisx/benchmarks/internal/heap"
 )
 
 // usage is what one way of reading took. Of something done several times, all but the heap is for one time.
@@ -36,9 +37,7 @@ func (m *meter) element() {
 func measure(times int, fn func(m *meter) error) (usage, error) {
 	var m meter
 	var before, after runtime.MemStats
-	runtime.GC() // twice: what pools keep survives the first
-	runtime.GC()
-	heap := watchHeap()
+	watch := heap.Start()
 	runtime.ReadMemStats(&before)
 	begin := time.Now()
 	m.ask()
@@ -48,51 +47,7 @@ func measure(times int, fn func(m *meter) error) (usage, error) {
 	return usage{
 		took:   took / time.Duration(times),
 		first:  m.first / time.Duration(times),
-		heap:   heap.growth(),
+		heap:   watch.Growth(),
 		allocs: (after.Mallocs - before.Mallocs) / uint64(times),
 	}, err
-}
-
-// heapWatch looks at the heap's size every millisecond.
-type heapWatch struct {
-	stop, done chan struct{}
-	base, peak uint64 // for the goroutine until done is closed
-}
-
-func watchHeap() *heapWatch {
-	h := &heapWatch{stop: make(chan struct{}), done: make(chan struct{})}
-	started := make(chan struct{})
-	go h.watch(started)
-	<-started
-	return h
-}
-
-func (h *heapWatch) watch(started chan<- struct{}) {
-	defer close(h.done)
-	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-	read := func() uint64 {
-		metrics.Read(sample)
-		return sample[0].Value.Uint64()
-	}
-	ticker := time.NewTicker(time.Millisecond)
-	defer ticker.Stop()
-	h.base = read()
-	h.peak = h.base
-	close(started)
-	for {
-		select {
-		case <-ticker.C:
-			h.peak = max(h.peak, read())
-		case <-h.stop:
-			h.peak = max(h.peak, read())
-			return
-		}
-	}
-}
-
-// growth ends the watch.
-func (h *heapWatch) growth() uint64 {
-	close(h.stop)
-	<-h.done
-	return h.peak - h.base
 }
