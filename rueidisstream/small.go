@@ -21,8 +21,8 @@ import (
 //	WithSmall(512)  0.83 0.88    0.98 0.71    1.12 0.77    1.26 0.84    0.88 1.11
 //
 // The machine was busy: differences of a tenth are noise (for ten members all but the first line run the same code).
-// A later run of the default, on a machine no quieter (members-small.txt), has 0.93 1.21 for one member, 1.11 1.03 for 10, 1.09 1.32 for
-// 100, 1.66 1.95 for 300, 1.09 0.82 for 1,000.
+// A later run of the default, on a quieter machine (members-small.txt), has 0.96 1.14 for one member, 1.06 1.09 for 10, 1.16 1.20 for
+// 100, 1.43 1.35 for 300, 0.96 0.82 for 1,000.
 // A set of a hundred must not cost more than it did, and one of a thousand shall cost clearly less, which leaves 128 and 256. In
 // between, from the threshold to some 500 members, the first question is asked in vain and shows, for one goroutine most.
 //
