@@ -214,3 +214,27 @@ func TestReaddirFirstPage(t *testing.T) {
 		})
 	}
 }
+
+// The names come by one HGETALL as long as they are no more than a page has, and by pages beyond that.
+func TestReaddirOnePage(t *testing.T) {
+	redistest.NoLeak(t)
+	plain := redistest.NewClient(t, redistest.Shared(t))
+	c, rec := recorded(t, plain)
+	for i, row := range []struct {
+		entries, chunk, hgetall int
+	}{
+		{600, 0, 1},
+		{4096, 0, 1},
+		{4097, 0, 0},
+		{4097, 10000, 0}, // a page is not larger for that
+		{1000, 1000, 1},
+		{1001, 1000, 0},
+	} {
+		dir := fillDir(t, plain, uint64(i+1), row.entries)
+		got, err := list(t, within(t), c, dir, nil, rueidisbatch.WithChunk(row.chunk))
+		require.NoError(t, err)
+		require.Equal(t, row.entries, got)
+		require.Len(t, rec.taken("HGETALL"), row.hgetall, "%+v", row)
+	}
+	healthy(t, c)
+}
