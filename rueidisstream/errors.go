@@ -81,7 +81,7 @@ func normal(err error) error {
 // cause makes the context's error visible in err, and the end of a connection unmistakable.
 func cause(ctx context.Context, err error) error {
 	done := ctx.Err()
-	if done == nil && errors.Is(err, os.ErrDeadlineExceeded) {
+	if done == nil && (errors.Is(err, os.ErrDeadlineExceeded) || isOthers(err)) {
 		if dl, ok := ctx.Deadline(); ok && !time.Now().Before(dl) {
 			// The connection has the context's deadline and may see it a moment before the context does.
 			done = context.DeadlineExceeded
@@ -92,8 +92,12 @@ func cause(ctx context.Context, err error) error {
 		return err
 	case done != nil && errors.Is(err, os.ErrDeadlineExceeded):
 		return fmt.Errorf("%w (%v)", done, err) // by which the read was interrupted
+	case done != nil && isOthers(err):
+		return fmt.Errorf("%w (%v)", done, err)
 	case done != nil:
 		return fmt.Errorf("%w (%w)", done, unexpected(err))
+	case isOthers(err):
+		return fmt.Errorf("no connection, since another call was cancelled: %v", err)
 	case isClosed(err):
 		return fmt.Errorf("the connection was closed (by a restart, a proxy, or the server's client-output-buffer-limit): %w", unexpected(err))
 	default:

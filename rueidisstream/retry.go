@@ -70,6 +70,7 @@ func (c *copies) again(ctx context.Context, client rueidis.Client, try int, err 
 		return false
 	}
 	switch {
+	case isOthers(err):
 	case isClosed(err):
 		c.probe(ctx, client)
 	case (isDial(err) || errors.Is(err, rueidis.ErrNoSlot)) && inCluster(c.cmds[0].slot):
@@ -120,6 +121,10 @@ func isDial(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "dial"
 }
+
+// isOthers tells, while the caller's context is not done, whether err is of a context that is not the caller's: of the calls that
+// dial at the same time and fail, rueidis gives to each the error that came last.
+func isOthers(err error) bool { return errors.Is(err, context.Canceled) }
 
 // isNotReady tells whether the server says that it will do later.
 func isNotReady(err error) bool {

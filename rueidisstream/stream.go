@@ -59,7 +59,7 @@ func (s *stream) sendOn(to route, cmds []rueidis.Completed) error {
 			return nil
 		}
 		// A node that cannot be reached is not the one to ask again, while others wait.
-		if to.node && (isDial(err) || try >= triesAtOnce-1) || !s.copy.again(ctx, to.client, try, err) {
+		if to.node && (isDial(err) && !isOthers(err) || try >= triesAtOnce-1) || !s.copy.again(ctx, to.client, try, err) {
 			return sendError(s.ctx, err, s.cfg.raw)
 		}
 		cmds = s.copy.build(to.client)
