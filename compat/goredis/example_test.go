@@ -7,7 +7,9 @@ import (
 	"log"
 	"os"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/redis/rueidis"
 	"github.com/redis/rueidis/rueidiscompat"
@@ -26,7 +28,8 @@ func (*outside) Helper()        {}
 func (*outside) Cleanup(func()) {}
 
 func TestMain(m *testing.M) {
-	fake := redistest.NewFake(new(outside), exampleReplies)
+	server := exampleServer{queued: map[int][]string{}}
+	fake := redistest.NewFake(new(outside), server.reply)
 	c, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: []string{fake.Addr()}, ForceSingleClient: true, DisableCache: true})
 	if err != nil {
 		log.Fatal(err)
@@ -35,7 +38,41 @@ func TestMain(m *testing.M) {
 	redistest.Main(m)
 }
 
-func exampleReplies(c *redistest.FakeConn, cmd []string) {
+// exampleServer answers each command with what the examples show.
+type exampleServer struct {
+	mu     sync.Mutex
+	queued map[int][]string // of the connections that are in a transaction, the replies that EXEC will give
+}
+
+// transaction answers what belongs to one, and tells whether it did.
+func (s *exampleServer) transaction(c *redistest.FakeConn, cmd []string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	queue, in := s.queued[c.ID]
+	reply := "+QUEUED\r\n"
+	switch {
+	case cmd[0] == "MULTI":
+		s.queued[c.ID], reply = []string{}, "+OK\r\n"
+	case !in:
+		return false
+	case cmd[0] == "EXEC":
+		delete(s.queued, c.ID)
+		reply = redistest.Array(queue...)
+	case cmd[0] == "APPEND":
+		s.queued[c.ID] = append(queue, fmt.Sprintf(":%d\r\n", len(cmd[2])))
+	case cmd[0] == "RENAME":
+		s.queued[c.ID] = append(queue, "+OK\r\n")
+	default: // PEXPIRE, PERSIST
+		s.queued[c.ID] = append(queue, ":1\r\n")
+	}
+	c.Write(reply)
+	return true
+}
+
+func (s *exampleServer) reply(c *redistest.FakeConn, cmd []string) {
+	if s.transaction(c, cmd) {
+		return
+	}
 	page := func(elements ...string) string {
 		return redistest.Array(redistest.Bulk("0"), redistest.Array(redistest.Bulks(elements...)...))
 	}
@@ -50,7 +87,7 @@ func exampleReplies(c *redistest.FakeConn, cmd []string) {
 		"SORT_RO": redistest.Array(redistest.Bulks("1", "2")...), "GET": redistest.Bulk("hello, world"), "SET": "+OK\r\n",
 		"DEL": ":2\r\n", "UNLINK": ":2\r\n", "EXISTS": ":1\r\n", "TOUCH": ":2\r\n", "SSCAN": page("red", "green"), "HSCAN": page("name", "Ada"),
 		"ZSCAN": page("alice", "1"), "SCAN": page("user:1", "user:2"), "ECHO": "$2\r\nhi\r\n", "RENAME": "+OK\r\n",
-		"ROLE": redistest.Array(redistest.Bulk("master")), "MULTI": "+OK\r\n",
+		"ROLE": redistest.Array(redistest.Bulk("master")),
 	}
 	switch reply, ok := replies[cmd[0]]; {
 	case strings.HasPrefix(cmd[0], "Z") && cmd[0] != "ZSCAN" && cmd[len(cmd)-1] == "WITHSCORES",
@@ -151,6 +188,12 @@ func ExampleAdapter_GetToBuffer() {
 
 func ExampleAdapter_SetFromBuffer() {
 	fmt.Println(goredis.NewAdapter(exampleClient).SetFromBuffer(context.Background(), "greeting", []byte("hello")).Result())
+	// Output: OK <nil>
+}
+
+func ExampleAdapter_SetFromReader() {
+	upload := io.LimitReader(strings.NewReader("hello, world and all"), 12) // of a length that nobody has to know
+	fmt.Println(goredis.NewAdapter(exampleClient).SetFromReader(context.Background(), "greeting", upload, time.Hour).Result())
 	// Output: OK <nil>
 }
 
