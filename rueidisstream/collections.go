@@ -11,6 +11,7 @@ import (
 
 // NOTE: A collection is read in one of three ways, each in a file of its own:
 //
+//	sizes.go   which of them it is to be, by what the key was the last time
 //	small.go   the key is small: one command through client.Do, its reply is whole in memory
 //	do.go      the key is big: one command, its reply is streamed by Values or Pairs
 //	scan.go    WithScan: many commands, each for a page; entries.go and keys.go have the pages that are not by cursor of one key
@@ -30,20 +31,26 @@ import (
 //
 // Members are valid only until the next iteration or call; copy with String or Append.
 func Members(ctx context.Context, client rueidis.Client, key string, opts ...Option) iter.Seq2[Value, error] {
-	return once(opts, func(cfg config, opts []Option, yield func(Value, error) bool) {
+	return once(opts, aSet, key, func(cfg config, opts []Option, yield func(Value, error) bool) {
 		if cfg.scan > 0 {
 			scanValues(ctx, newCursorScan(client, key, opts, 1, func(c rueidis.Client, cursor uint64) rueidis.Completed {
 				return c.B().Sscan().Key(key).Cursor(cursor).Count(cfg.scan).Build()
 			}).next, yield)
 			return
 		}
-		if cfg.small > 0 {
+		if cfg.size.hint() == isSmall {
+			cmd := client.B().Srandmember().Key(key).Count(cfg.small + 1).Build()
+			if smallValues(ctx, client, cmd, upTo(cfg.small), cfg, yield) {
+				return
+			}
+		}
+		if cfg.size.hint() == isOpen {
 			cmd := client.B().Sscan().Key(key).Cursor(0).Count(cfg.small + 1).Build()
 			if smallValues(ctx, client, cmd, whole, cfg, yield) {
 				return
 			}
 		}
-		Values(ctx, client, client.B().Smembers().Key(key).Build(), opts...)(yield)
+		values(ctx, client, client.B().Smembers().Key(key).Build(), cfg, yield)
 	})
 }
 
@@ -52,20 +59,26 @@ func Members(ctx context.Context, client rueidis.Client, key string, opts ...Opt
 //
 // Pairs are valid only until the next iteration or call; copy with String or Append.
 func Fields(ctx context.Context, client rueidis.Client, key string, opts ...Option) iter.Seq2[Pair, error] {
-	return once(opts, func(cfg config, opts []Option, yield func(Pair, error) bool) {
+	return once(opts, aHash, key, func(cfg config, opts []Option, yield func(Pair, error) bool) {
 		if cfg.scan > 0 {
 			scanPairs(ctx, newCursorScan(client, key, opts, 2, func(c rueidis.Client, cursor uint64) rueidis.Completed {
 				return c.B().Hscan().Key(key).Cursor(cursor).Count(cfg.scan).Build()
 			}).next, yield)
 			return
 		}
-		if cfg.small > 0 {
+		if cfg.size.hint() == isSmall {
+			cmd := client.B().Hrandfield().Key(key).Count(cfg.small + 1).Withvalues().Build()
+			if smallPairs(ctx, client, cmd, upToPairs(cfg.small), cfg, yield) {
+				return
+			}
+		}
+		if cfg.size.hint() == isOpen {
 			cmd := client.B().Hscan().Key(key).Cursor(0).Count(cfg.small + 1).Build()
 			if smallPairs(ctx, client, cmd, whole, cfg, yield) {
 				return
 			}
 		}
-		Pairs(ctx, client, client.B().Hgetall().Key(key).Build(), opts...)(yield)
+		pairs(ctx, client, client.B().Hgetall().Key(key).Build(), cfg, yield)
 	})
 }
 
@@ -75,20 +88,20 @@ func Fields(ctx context.Context, client rueidis.Client, key string, opts ...Opti
 //
 // Pairs are valid only until the next iteration or call; copy with String or Append.
 func Scores(ctx context.Context, client rueidis.Client, key string, opts ...Option) iter.Seq2[Pair, error] {
-	return once(opts, func(cfg config, opts []Option, yield func(Pair, error) bool) {
+	return once(opts, aSortedSet, key, func(cfg config, opts []Option, yield func(Pair, error) bool) {
 		if cfg.scan > 0 {
 			scanPairs(ctx, newCursorScan(client, key, opts, 2, func(c rueidis.Client, cursor uint64) rueidis.Completed {
 				return c.B().Zscan().Key(key).Cursor(cursor).Count(cfg.scan).Build()
 			}).next, yield)
 			return
 		}
-		if cfg.small > 0 {
+		if cfg.size.hint() == isOpen {
 			cmd := client.B().Zrange().Key(key).Min("0").Max(strconv.FormatInt(cfg.small, 10)).Withscores().Build()
 			if smallPairs(ctx, client, cmd, upToPairs(cfg.small), cfg, yield) {
 				return
 			}
 		}
-		Pairs(ctx, client, client.B().Zrange().Key(key).Min("0").Max("-1").Withscores().Build(), opts...)(yield)
+		pairs(ctx, client, client.B().Zrange().Key(key).Min("0").Max("-1").Withscores().Build(), cfg, yield)
 	})
 }
 
@@ -96,19 +109,19 @@ func Scores(ctx context.Context, client rueidis.Client, key string, opts ...Opti
 //
 // Elements are valid only until the next iteration or call; copy with String or Append.
 func Elements(ctx context.Context, client rueidis.Client, key string, opts ...Option) iter.Seq2[Value, error] {
-	return once(opts, func(cfg config, opts []Option, yield func(Value, error) bool) {
+	return once(opts, aList, key, func(cfg config, opts []Option, yield func(Value, error) bool) {
 		if cfg.scan > 0 {
 			s := &listScan{pinned: pinned{client: client, key: key}, opts: opts, count: cfg.scan}
 			scanValues(ctx, s.next, yield)
 			return
 		}
-		if cfg.small > 0 {
+		if cfg.size.hint() == isOpen {
 			cmd := client.B().Lrange().Key(key).Start(0).Stop(cfg.small).Build()
 			if smallValues(ctx, client, cmd, upTo(cfg.small), cfg, yield) {
 				return
 			}
 		}
-		Values(ctx, client, client.B().Lrange().Key(key).Start(0).Stop(-1).Build(), opts...)(yield)
+		values(ctx, client, client.B().Lrange().Key(key).Start(0).Stop(-1).Build(), cfg, yield)
 	})
 }
 
@@ -124,24 +137,24 @@ func Elements(ctx context.Context, client rueidis.Client, key string, opts ...Op
 //
 // Entries are valid only until the next iteration or call; copy with String or Append.
 func Entries(ctx context.Context, client rueidis.Client, key string, opts ...Option) iter.Seq2[Value, error] {
-	return once(opts, func(cfg config, opts []Option, yield func(Value, error) bool) {
+	return once(opts, aStream, key, func(cfg config, opts []Option, yield func(Value, error) bool) {
 		if cfg.scan > 0 {
 			s := &entryScan{pinned: pinned{client: client, key: key}, opts: opts, count: cfg.scan}
 			scanValues(ctx, s.next, yield)
 			return
 		}
-		if cfg.small > 0 {
+		if cfg.size.hint() == isOpen {
 			cmd := client.B().Xrange().Key(key).Start("-").End("+").Count(cfg.small + 1).Build()
 			if smallValues(ctx, client, cmd, upTo(cfg.small), cfg, yield) {
 				return
 			}
 		}
-		Values(ctx, client, client.B().Xrange().Key(key).Start("-").End("+").Build(), opts...)(yield)
+		values(ctx, client, client.B().Xrange().Key(key).Start("-").End("+").Build(), cfg, yield)
 	})
 }
 
-// once makes an iterator of read that can be ranged over once.
-func once[T any](opts []Option, read func(cfg config, opts []Option, yield func(T, error) bool)) iter.Seq2[T, error] {
+// once makes an iterator of read that can be ranged over once. kind and key are what is read.
+func once[T any](opts []Option, kind collection, key string, read func(cfg config, opts []Option, yield func(T, error) bool)) iter.Seq2[T, error] {
 	opts, used := slices.Clone(opts), false // the caller may append to the same array for its next call
 	return func(yield func(T, error) bool) {
 		if used {
@@ -150,6 +163,8 @@ func once[T any](opts []Option, read func(cfg config, opts []Option, yield func(
 			return
 		}
 		used = true
-		read(newConfig(opts), opts, yield)
+		cfg := newConfig(opts)
+		cfg.expect(kind, key)
+		read(cfg, opts, yield)
 	}
 }

@@ -69,20 +69,26 @@ func Values(ctx context.Context, client rueidis.Client, cmd rueidis.Completed, o
 			return
 		}
 		used = true
-		var r Reader
-		if err := r.open(ctx, client, cmd, cfg); err != nil {
-			yield(Value{}, err)
+		values(ctx, client, cmd, cfg, yield)
+	}
+}
+
+// values sends cmd and yields what Values does.
+func values(ctx context.Context, client rueidis.Client, cmd rueidis.Completed, cfg config, yield func(Value, error) bool) {
+	var r Reader
+	if err := r.open(ctx, client, cmd, cfg); err != nil {
+		yield(Value{}, err)
+		return
+	}
+	defer r.Close() // also when the loop's body breaks, panics, or ends the goroutine
+	cfg.size.streamed(r.Header())
+	for v, err := range r.Values() {
+		if !yield(v, err) || err != nil {
 			return
 		}
-		defer r.Close() // also when the loop's body breaks, panics, or ends the goroutine
-		for v, err := range r.Values() {
-			if !yield(v, err) || err != nil {
-				return
-			}
-		}
-		if err := r.Close(); err != nil {
-			yield(Value{}, err)
-		}
+	}
+	if err := r.Close(); err != nil {
+		yield(Value{}, err)
 	}
 }
 
@@ -99,19 +105,25 @@ func Pairs(ctx context.Context, client rueidis.Client, cmd rueidis.Completed, op
 			return
 		}
 		used = true
-		var r Reader
-		if err := r.open(ctx, client, cmd, cfg); err != nil {
-			yield(Pair{}, err)
+		pairs(ctx, client, cmd, cfg, yield)
+	}
+}
+
+// pairs sends cmd and yields what Pairs does.
+func pairs(ctx context.Context, client rueidis.Client, cmd rueidis.Completed, cfg config, yield func(Pair, error) bool) {
+	var r Reader
+	if err := r.open(ctx, client, cmd, cfg); err != nil {
+		yield(Pair{}, err)
+		return
+	}
+	defer r.Close() // also when the loop's body breaks, panics, or ends the goroutine
+	cfg.size.streamed(r.Header())
+	for p, err := range r.Pairs() {
+		if !yield(p, err) || err != nil {
 			return
 		}
-		defer r.Close() // also when the loop's body breaks, panics, or ends the goroutine
-		for p, err := range r.Pairs() {
-			if !yield(p, err) || err != nil {
-				return
-			}
-		}
-		if err := r.Close(); err != nil {
-			yield(Pair{}, err)
-		}
+	}
+	if err := r.Close(); err != nil {
+		yield(Pair{}, err)
 	}
 }

@@ -96,7 +96,8 @@
 // # Whole keys
 //
 // [Members], [Fields], [Scores], [Elements] and [Entries] are for all of a key, and [Keys] for the keyspace. A small key comes in one
-// round trip over the connection that all callers share; a big one is streamed.
+// round trip over the connection that all callers share; a big one is streamed. Which of them a key was the last time is remembered,
+// for the process and in 16 KiB, so that a big one is not first asked whether it is small. See [WithSmall].
 //
 // What comes is atomic: what the key held at one moment, from one command that the server runs alone. WithScan is not: it reads
 // by pages, so that the server is never held for longer than a page. In a cluster its pages come from one node, and if the

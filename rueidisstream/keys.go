@@ -27,7 +27,7 @@ import (
 //
 // Keys are valid only until the next iteration or call; copy with String or Append.
 func Keys(ctx context.Context, client rueidis.Client, pattern string, opts ...Option) iter.Seq2[Value, error] {
-	return once(opts, func(cfg config, opts []Option, yield func(Value, error) bool) {
+	return once(opts, noKey, "", func(cfg config, opts []Option, yield func(Value, error) bool) {
 		count := cmp.Or(cfg.scan, defaultPage)
 		s := &keyScan{client: client, cursorScan: newCursorScan(nil, "", opts, 1, func(c rueidis.Client, cursor uint64) rueidis.Completed {
 			return c.B().Scan().Cursor(cursor).Match(pattern).Count(count).Build()

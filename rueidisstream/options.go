@@ -99,6 +99,9 @@ func WithScan(count int) Option { return Option{scanOption, int64(count)} }
 // Scores, Elements and Entries. The first question then asks for so many, through client.Do, over the connection that the client's
 // callers share, and goes where client.Do sends it, to a replica, too, if ClientOption.SendToReplicas says so. If the answer is all
 // of the key, that is all: one round trip, and no connection to itself. If it is not, it is dropped and the key is streamed.
+// The next time that question is not asked: which keys were large, and which small, is remembered, for the process, in a
+// table of 16 KiB that forgets. So a set that was small is asked for by SRANDMEMBER, which gives all of a small one and no more
+// than that of one that has become large, in less time than SSCAN; a hash by HRANDFIELD, if the server has it.
 //
 // So up to n elements, or all of a compact encoding of the server (listpack, intset), are in memory at a time. For keys
 // whose elements have megabytes, or that are known to be big, 0 saves that and the first question. The default is 128; 0 or less
@@ -119,7 +122,8 @@ type config struct {
 	raw    bool   // errors keep their prefix
 	// patience is for how long commands that only read are sent again; 0 for as long as that may help.
 	patience time.Duration
-	small    int64 // elements of a key for the fast path; 0 turns it off
+	small    int64   // elements of a key for the fast path; 0 turns it off
+	size     keySize // of the key, for the fast path; the zero keySize is of none
 }
 
 func newConfig(opts []Option) config {

@@ -68,16 +68,16 @@ func upToPairs(n int64) answer {
 	}
 }
 
-// smallValues asks cmd over the client's shared connection. If the answer is all of the key, or an error, it yields that and
-// returns true.
+// smallValues asks cmd over the client's shared connection. If the answer is all of the key, or an error that counts, it yields that
+// and returns true.
 func smallValues(ctx context.Context, client rueidis.Client, cmd rueidis.Completed, a answer, cfg config, yield func(Value, error) bool) bool {
 	elements, all, err := ask(ctx, client, cmd, a)
+	if !cfg.size.answered(int64(len(elements)), all, err) {
+		return false
+	}
 	if err != nil {
 		yield(Value{}, err)
 		return true
-	}
-	if !all {
-		return false
 	}
 	var room []byte
 	for i := range elements {
@@ -96,12 +96,12 @@ func smallValues(ctx context.Context, client rueidis.Client, cmd rueidis.Complet
 // smallPairs is smallValues for pairs: elements that follow each other, or arrays of two.
 func smallPairs(ctx context.Context, client rueidis.Client, cmd rueidis.Completed, a answer, cfg config, yield func(Pair, error) bool) bool {
 	elements, all, err := ask(ctx, client, cmd, a)
+	if !cfg.size.answered(int64(len(elements)/2), all, err) {
+		return false
+	}
 	if err != nil {
 		yield(Pair{}, err)
 		return true
-	}
-	if !all {
-		return false
 	}
 	for len(elements) > 0 {
 		two := elements

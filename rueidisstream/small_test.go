@@ -58,7 +58,7 @@ func TestSmallReplies(t *testing.T) {
 				if k.name != row.read {
 					continue
 				}
-				got, err := all(t, k.read(caseContext(t), c, "key"))
+				got, err := all(t, k.read(caseContext(t), c, t.Name()))
 				require.Len(t, got, len(row.want))
 				if len(row.want) < small {
 					require.Equal(t, row.want, got)
@@ -76,12 +76,12 @@ func TestSmallReplies(t *testing.T) {
 		})
 	}
 	c, _ := scripted(t, "-ERR ERR no\r\n")
-	_, err := all(t, collections[0].read(caseContext(t), c, "key"))
+	_, err := all(t, collections[0].read(caseContext(t), c, t.Name()))
 	require.EqualError(t, err, "ERR no", "as client.Do returns it")
 	t.Run("cut", func(t *testing.T) {
 		f := redistest.NewFake(t, func(c *redistest.FakeConn, _ []string) { c.Cut() })
 		c := caseDial(t, f.Addr(), casePool(1), func(o *rueidis.ClientOption) { o.DisableCache, o.DisableRetry = true, true })
-		_, err := all(t, collections[0].read(caseContext(t), c, "key"))
+		_, err := all(t, collections[0].read(caseContext(t), c, t.Name()))
 		require.Error(t, err)
 		require.False(t, err == io.EOF)
 	})

@@ -8,7 +8,7 @@ import (
 )
 
 // NOTE: a command whose reply may grow is one line here, which says how rueidiscompat is called. fetch.go decides how its reply
-// comes; hints.go remembers which replies are small; read.go makes Go values of a stream, and views.go their strings.
+// comes; sizes.go remembers which replies are small; read.go makes Go values of a stream, and views.go their strings.
 
 // Adapter is a rueidiscompat.Cmdable that reads replies which may be big through a stream. It may be used by any number of
 // goroutines. Make one for each client and keep it: it remembers which keys are small.
@@ -20,7 +20,7 @@ type Adapter struct {
 	client  rueidis.Client
 	from    int  // replies of so many elements are streamed; negative: none
 	cluster bool // keys have slots
-	hints   *hints
+	sizes   *sizes
 	catcher catchers
 }
 
@@ -43,7 +43,7 @@ func NewAdapter(client rueidis.Client, options ...Option) *Adapter {
 		client:  client,
 		from:    defaultStreamFrom,
 		cluster: inCluster(client),
-		hints:   new(hints),
+		sizes:   new(sizes),
 		catcher: newCatchers(client),
 	}
 }
@@ -54,7 +54,7 @@ func NewAdapter(client rueidis.Client, options ...Option) *Adapter {
 // The default is 256.
 func (a *Adapter) WithStreamFrom(n int) *Adapter {
 	b := *a
-	b.from, b.hints = n, new(hints)
+	b.from, b.sizes = n, new(sizes)
 	return &b
 }
 

@@ -26,7 +26,7 @@
 // A small reply costs less over the connection that all callers share. So a command whose reply cannot be big (LRange 0 9, ZRange with
 // a limit, XRangeN, MGet of few keys) is rueidiscompat's own call, and for others the adapter remembers whether the last
 // reply to that command and key was big. The first call of a command is streamed; from then on keys that it does not know
-// are taken for what such keys were lately. The memory is a table of 4 KiB that forgets, and it changes what a call costs, never
+// are taken for what such keys were lately. The memory is a table of 16 KiB that forgets, and it changes what a call costs, never
 // what it returns. Keep one adapter for a client: a new one has nothing to remember. Adapter.WithStreamFrom sets what is big.
 //
 // # Memory

@@ -50,10 +50,10 @@ func fetch[T any, C result[T]](ctx context.Context, a *Adapter, cmd command, key
 		return call(a.Cmdable)
 	}
 	q := about(cmd, key)
-	if !a.hints.big(q) && a.from > 0 {
+	if !a.sizes.big(q) && a.from > 0 {
 		c := call(a.Cmdable)
 		if c.Err() == nil {
-			a.hints.learn(q, s.size(c.Val()) >= a.from)
+			a.sizes.learn(q, s.size(c.Val()) >= a.from)
 		}
 		return c
 	}
@@ -65,7 +65,7 @@ func fetch[T any, C result[T]](ctx context.Context, a *Adapter, cmd command, key
 	if err != nil {
 		val = s.none
 	} else {
-		a.hints.learn(q, s.size(val) >= a.from)
+		a.sizes.learn(q, s.size(val) >= a.from)
 	}
 	c.SetVal(val)
 	c.SetErr(err)
@@ -79,7 +79,7 @@ var errOtherwise = errors.New("compat/goredis: not by a stream")
 // server's, unwrapped, or the context's. If no stream can be had, or the reply is none that read knows, it is errOtherwise, and
 // rueidiscompat's own answer counts. What happens to a connection in the middle of a reply is an error of rueidisstream.
 func stream[T any](ctx context.Context, a *Adapter, cmd rueidis.Completed, key string, read func(*rueidisstream.Reader) (T, error)) (val T, err error) {
-	if a.hints.off.Load() {
+	if a.sizes.off.Load() {
 		return val, errOtherwise
 	}
 	cmd, replica := a.reading(cmd, key)
@@ -90,7 +90,7 @@ func stream[T any](ctx context.Context, a *Adapter, cmd rueidis.Completed, key s
 	r, err := rueidisstream.Do(ctx, a.client, cmd, opts...)
 	if err != nil {
 		if errors.Is(err, rueidisstream.ErrUnsupported) {
-			a.hints.off.Store(true)
+			a.sizes.off.Store(true)
 		}
 		return val, outcome(ctx, err, true)
 	}

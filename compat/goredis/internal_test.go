@@ -23,8 +23,8 @@ func TestSlotOf(t *testing.T) {
 	require.Equal(t, slotOf("{"), slotOf("{{}"), "the first { to the first }")
 }
 
-func TestHints(t *testing.T) {
-	h := new(hints)
+func TestSizeHints(t *testing.T) {
+	h := new(sizes)
 	require.True(t, h.big(about(smembers, "first")), "the first call of a command")
 	require.True(t, h.big(about(hgetall, "first")))
 	h.learn(about(smembers, "first"), false)

@@ -12,10 +12,10 @@ import (
 // is big.
 func (a *Adapter) Keys(ctx context.Context, pattern string) *rueidiscompat.StringSliceCmd {
 	q := about(keyspace, pattern)
-	if a.from < 0 || a.from > 0 && !a.hints.big(q) {
+	if a.from < 0 || a.from > 0 && !a.sizes.big(q) {
 		c := a.Cmdable.Keys(ctx, pattern)
 		if c.Err() == nil && a.from >= 0 {
-			a.hints.learn(q, len(c.Val()) >= a.from)
+			a.sizes.learn(q, len(c.Val()) >= a.from)
 		}
 		return c
 	}
@@ -36,7 +36,7 @@ func (a *Adapter) Keys(ctx context.Context, pattern string) *rueidiscompat.Strin
 		return err
 	})
 	if err == nil {
-		a.hints.learn(q, len(keys) >= a.from)
+		a.sizes.learn(q, len(keys) >= a.from)
 	}
 	c := new(rueidiscompat.StringSliceCmd)
 	c.SetVal(keys)

@@ -42,7 +42,7 @@ func (a *Adapter) MGet(ctx context.Context, keys ...string) *rueidiscompat.Slice
 func (a *Adapter) mget(ctx context.Context, keys []string) ([]any, error) {
 	groups := bySlot(keys)
 	vals := make([]any, len(keys))
-	if len(keys) >= a.from && a.from >= 0 && !a.hints.off.Load() {
+	if len(keys) >= a.from && a.from >= 0 && !a.sizes.off.Load() {
 		err := a.mgetStream(ctx, groups, vals)
 		if err != errOtherwise {
 			return vals, err
@@ -92,7 +92,7 @@ func (a *Adapter) mgetStream(ctx context.Context, groups []group, vals []any) er
 		}
 		if err != nil {
 			if errors.Is(err, rueidisstream.ErrUnsupported) {
-				a.hints.off.Store(true)
+				a.sizes.off.Store(true)
 			}
 			return outcome(ctx, err, true)
 		}

@@ -53,7 +53,7 @@ func (a *Adapter) SDiff(ctx context.Context, keys ...string) *rueidiscompat.Stri
 	})
 }
 
-// first is the key that hints go by.
+// first is the key that sizes go by.
 func first(keys []string) string {
 	if len(keys) == 0 {
 		return ""
