@@ -18,7 +18,9 @@ type asked struct {
 	cmds []string
 }
 
-func (a *asked) note(cmd rueidis.Completed) { a.cmds = append(a.cmds, strings.Join(cmd.Commands(), " ")) }
+func (a *asked) note(cmd rueidis.Completed) {
+	a.cmds = append(a.cmds, strings.Join(cmd.Commands(), " "))
+}
 
 func (a *asked) Do(ctx context.Context, cmd rueidis.Completed) rueidis.RedisResult {
 	a.note(cmd)
