@@ -48,7 +48,7 @@ func TestTempKey(t *testing.T) {
 }
 
 // The slot moves to another node, with the keys in it, after the first round trip, and before the last step.
-func TestSetFromSlotMoves(t *testing.T) {
+func TestSlotMovesBelowSetFrom(t *testing.T) {
 	redistest.NoLeak(t)
 	cluster := redistest.NewCluster(t)
 	c := cluster.NewClient(t)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 )
 
 // lister lists a directory with the attributes of all its files.
@@ -38,7 +39,18 @@ func readdir(e *env, r *run) error {
 			return fmt.Errorf("filling a directory: %w", err)
 		}
 		have = size.files
-		times, names := size.times, names
+		times, names, nearby := size.times, names, nearby
+		if size.files <= batch {
+			names = append(slices.Clone(names), "floor")
+			floor, err := e.floorLister(dirKey(size.files), w)
+			if err != nil {
+				return err
+			}
+			listers["floor"] = lister{"floor", func(s *sink, _ string, first func()) error { return floor(s, first) }}
+		}
+		if size.files < 1000 {
+			nearby = nil // the PINGs would take longer than the listing
+		}
 		if e.opt.quick {
 			times = 1
 		}
