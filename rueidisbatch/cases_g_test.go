@@ -23,17 +23,15 @@ func TestCase_G1_TwoCommands(t *testing.T) {
 	redistest.NoLeak(t)
 	plain := redistest.NewClient(t, redistest.Shared(t))
 	c, rec := recorded(t, plain)
-	for _, n := range []int{1, 20, 100, 300, 500} {
-		dir := fillDir(t, plain, unlisted(), n)
-		for _, names := range []string{"HSCAN", "HRANDFIELD", "HRANDFIELD"} {
-			got, err := list(t, within(t), c, dir, nil)
-			require.NoError(t, err)
-			require.Equal(t, n, got)
-			cmds := rec.taken("")
-			require.Len(t, cmds, 2, "%d entries", n)
-			require.Equal(t, []string{names, "MGET"}, []string{cmds[0][0], cmds[1][0]})
-			require.Len(t, cmds[1], n+1)
-		}
+	for i, n := range []int{1, 20, 100, 300, 500} {
+		dir := fillDir(t, plain, uint64(i+1), n)
+		got, err := list(t, within(t), c, dir, nil)
+		require.NoError(t, err)
+		require.Equal(t, n, got)
+		cmds := rec.taken("")
+		require.Len(t, cmds, 2, "%d entries", n)
+		require.Equal(t, []string{"HSCAN", "MGET"}, []string{cmds[0][0], cmds[1][0]})
+		require.Len(t, cmds[1], n+1)
 	}
 	for _, dir := range []string{fillDir(t, plain, 10, 0), fillDir(t, plain, 11, 20000)} {
 		_, err := list(t, within(t), c, dir, nil)

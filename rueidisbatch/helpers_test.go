@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -232,11 +231,6 @@ func same(t testing.TB, want, got [][]byte) {
 func attrKey(dst []byte, e rueidisbatch.Dirent) []byte {
 	return strconv.AppendUint(append(dst, 'i'), binary.BigEndian.Uint64(e.Value[1:]), 10)
 }
-
-// unlisted returns the inode of a directory that was not listed before by this process.
-func unlisted() uint64 { return 1<<20 + inodes.Add(1) }
-
-var inodes atomic.Uint64
 
 // fillDir writes a directory of JuiceFS' layout: names "file-<n>", whose inodes are inode<<32+n, with attributes of 92 bytes.
 func fillDir(t testing.TB, c rueidis.Client, inode uint64, entries int) string {

@@ -39,15 +39,11 @@ type KeyFunc func(dst []byte, e Dirent) []byte
 //
 // A small directory, up to 128 entries or what the server keeps in a compact encoding (by default 512 entries with names and values
 // of up to 64 bytes), is two commands over the connection that all callers share: an HSCAN whose first page is all of it,
-// and an MGET. Which directories were small is remembered, for the process, in a table of 16 KiB that forgets: the next time, one of
-// up to 512 entries is asked for by HRANDFIELD, which takes a server half of the time, and a larger one is not asked whether it
-// is small.
-//
-// Of one that has no more names than a page (4096, or WithChunk if that is less) the names come by one HGETALL, which takes a server
-// about half of the time of such a page. Of a larger one they come by pages of HSCAN, which are read ahead while the MGETs of earlier
-// pages are on their way (WithParallelism). First entries come long before the last name is known, no command holds the server
-// for longer than WithChunk says, and what is in memory are no more than WithParallelism + 2 chunks of entries, beside 20 bytes,
-// about, for each name that has come. By them each name comes once, although the server repeats some while the hash grows or
+// and an MGET. Of one that has no more names than a page (4096, or WithChunk if that is less) the names come by one HGETALL, which
+// takes a server about half of the time of such a page. Of a larger one they come by pages of HSCAN, which are read ahead while
+// the MGETs of earlier pages are on their way (WithParallelism). First entries come long before the last name is known, no command holds the server for longer than
+// WithChunk says, and what is in memory are no more than WithParallelism + 2 chunks of entries, beside 20 bytes, about, for each
+// name that has come. By them each name comes once, although the server repeats some while the hash grows or
 // shrinks. Names that are there throughout come; those that come or go meanwhile may. WithSnapshot reads the names by one
 // command instead. There is no order.
 //
@@ -63,7 +59,6 @@ func Readdir(ctx context.Context, client rueidis.Client, dir string, attrKey Key
 	cfg := newConfig(opts)
 	return func(yield func(Dirent, error) bool) {
 		l := &listing{ordered: newOrdered(newSource(ctx, client, cfg)), dir: dir, attrKey: attrKey, yield: yield}
-		l.seen = l.known()
 		defer l.close()
 		if l.small() {
 			return
@@ -78,8 +73,6 @@ type listing struct {
 	dir     string
 	attrKey KeyFunc
 	yield   func(Dirent, error) bool
-	seen    known
-	names   int     // that have come
 	w       *window // being filled
 	size    int     // entries that w shall have
 	held    bool    // the names come on a connection that is held
@@ -87,23 +80,25 @@ type listing struct {
 
 func (l *listing) fail(err error) { l.yield(Dirent{}, err) }
 
-// small asks for what may be all of the directory over the shared connection. If it is, it gives it out and returns true.
+// small asks for the first page over the shared connection. If that is all of the directory, it gives it out and returns true.
 func (l *listing) small() bool {
-	var fields []rueidis.RedisMessage
-	all := false
-	var err error
-	if l.seen.hint() == isSmall {
-		fields, all, err = l.random()
-	}
-	if err == nil && !all && l.seen.hint() == isOpen {
-		fields, all, err = l.firstPage()
-	}
+	count := int64(min(firstPage, l.cfg.chunk))
+	reply, err := l.client.Do(l.ctx, l.client.B().Hscan().Key(l.dir).Cursor(0).Count(count).Build()).ToArray()
 	if err != nil {
-		l.fail(err)
+		l.fail(sendError(l.ctx, err))
 		return true
 	}
-	if !all {
+	if len(reply) != 2 || !reply[0].IsString() || !reply[1].IsArray() {
+		l.fail(fmt.Errorf("%w: not a cursor and a page", ErrReply))
+		return true
+	}
+	if cursor, _ := reply[0].ToString(); cursor != "0" {
 		return false
+	}
+	fields, _ := reply[1].ToArray()
+	if len(fields)%2 != 0 {
+		l.fail(fmt.Errorf("%w: a name without a value", ErrReply))
+		return true
 	}
 	l.direct = true
 	for len(fields) > 0 {
@@ -115,30 +110,6 @@ func (l *listing) small() bool {
 	}
 	return true
 }
-
-// firstPage asks for the first page of HSCAN, and tells whether it is all of the directory.
-func (l *listing) firstPage() (fields []rueidis.RedisMessage, all bool, err error) {
-	count := int64(min(firstPage, l.cfg.chunk))
-	reply, err := l.client.Do(l.ctx, l.client.B().Hscan().Key(l.dir).Cursor(0).Count(count).Build()).ToArray()
-	if err != nil {
-		return nil, false, sendError(l.ctx, err)
-	}
-	if len(reply) != 2 || !reply[0].IsString() || !reply[1].IsArray() {
-		return nil, false, fmt.Errorf("%w: not a cursor and a page", ErrReply)
-	}
-	if cursor, _ := reply[0].ToString(); cursor != "0" {
-		return nil, false, nil
-	}
-	if fields, _ = reply[1].ToArray(); len(fields)%2 != 0 {
-		return nil, false, errNoPair
-	}
-	if n := len(fields) / 2; n <= l.seen.limit { // else it is compact, and comes by one page all the same
-		l.seen.found(n)
-	}
-	return fields, true, nil
-}
-
-var errNoPair = fmt.Errorf("%w: a name without a value", ErrReply)
 
 // smallChunk gives out entries that were read over the shared connection.
 func (l *listing) smallChunk(fields []rueidis.RedisMessage) bool {
@@ -179,7 +150,6 @@ func (l *listing) large() {
 			l.rest(err)
 			return
 		}
-		l.names++
 		if len(l.w.entries) >= l.size {
 			for l.full() || l.ready() {
 				if !l.give() {
@@ -191,7 +161,6 @@ func (l *listing) large() {
 		}
 		l.add(p.Key.Bytes(), p.Value.Bytes())
 	}
-	l.seen.found(l.names)
 	l.rest(nil)
 }
 
