@@ -66,12 +66,6 @@ func Fields(ctx context.Context, client rueidis.Client, key string, opts ...Opti
 			}).next, yield)
 			return
 		}
-		if cfg.size.hint() == isSmall {
-			cmd := client.B().Hrandfield().Key(key).Count(cfg.small + 1).Withvalues().Build()
-			if smallPairs(ctx, client, cmd, upToPairs(cfg.small), cfg, yield) {
-				return
-			}
-		}
 		if cfg.size.hint() == isOpen {
 			cmd := client.B().Hscan().Key(key).Cursor(0).Count(cfg.small + 1).Build()
 			if smallPairs(ctx, client, cmd, whole, cfg, yield) {

@@ -101,7 +101,7 @@ func WithScan(count int) Option { return Option{scanOption, int64(count)} }
 // of the key, that is all: one round trip, and no connection to itself. If it is not, it is dropped and the key is streamed.
 // The next time that question is not asked: which keys were large, and which small, is remembered, for the process, in a
 // table of 16 KiB that forgets. So a set that was small is asked for by SRANDMEMBER, which gives all of a small one and no more
-// than that of one that has become large, in less time than SSCAN; a hash by HRANDFIELD, if the server has it.
+// than that of one that has become large, in less time than SSCAN.
 //
 // So up to n elements, or all of a compact encoding of the server (listpack, intset), are in memory at a time. For keys
 // whose elements have megabytes, or that are known to be big, 0 saves that and the first question. The default is 128; 0 or less
