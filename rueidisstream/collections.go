@@ -38,13 +38,13 @@ func Members(ctx context.Context, client rueidis.Client, key string, opts ...Opt
 			}).next, yield)
 			return
 		}
-		if cfg.size.hint() == isSmall {
+		if cfg.size.next() == isSmall {
 			cmd := client.B().Srandmember().Key(key).Count(cfg.small + 1).Build()
 			if smallValues(ctx, client, cmd, upTo(cfg.small), cfg, yield) {
 				return
 			}
 		}
-		if cfg.size.hint() == isOpen {
+		if cfg.size.next() == isOpen {
 			cmd := client.B().Sscan().Key(key).Cursor(0).Count(cfg.small + 1).Build()
 			if smallValues(ctx, client, cmd, whole, cfg, yield) {
 				return
@@ -66,13 +66,7 @@ func Fields(ctx context.Context, client rueidis.Client, key string, opts ...Opti
 			}).next, yield)
 			return
 		}
-		if cfg.size.hint() == isSmall {
-			cmd := client.B().Hrandfield().Key(key).Count(cfg.small + 1).Withvalues().Build()
-			if smallPairs(ctx, client, cmd, upToPairs(cfg.small), cfg, yield) {
-				return
-			}
-		}
-		if cfg.size.hint() == isOpen {
+		if cfg.size.next() == isOpen {
 			cmd := client.B().Hscan().Key(key).Cursor(0).Count(cfg.small + 1).Build()
 			if smallPairs(ctx, client, cmd, whole, cfg, yield) {
 				return
@@ -95,7 +89,7 @@ func Scores(ctx context.Context, client rueidis.Client, key string, opts ...Opti
 			}).next, yield)
 			return
 		}
-		if cfg.size.hint() == isOpen {
+		if cfg.size.next() == isOpen {
 			cmd := client.B().Zrange().Key(key).Min("0").Max(strconv.FormatInt(cfg.small, 10)).Withscores().Build()
 			if smallPairs(ctx, client, cmd, upToPairs(cfg.small), cfg, yield) {
 				return
@@ -115,7 +109,7 @@ func Elements(ctx context.Context, client rueidis.Client, key string, opts ...Op
 			scanValues(ctx, s.next, yield)
 			return
 		}
-		if cfg.size.hint() == isOpen {
+		if cfg.size.next() == isOpen {
 			cmd := client.B().Lrange().Key(key).Start(0).Stop(cfg.small).Build()
 			if smallValues(ctx, client, cmd, upTo(cfg.small), cfg, yield) {
 				return
@@ -143,7 +137,7 @@ func Entries(ctx context.Context, client rueidis.Client, key string, opts ...Opt
 			scanValues(ctx, s.next, yield)
 			return
 		}
-		if cfg.size.hint() == isOpen {
+		if cfg.size.next() == isOpen {
 			cmd := client.B().Xrange().Key(key).Start("-").End("+").Count(cfg.small + 1).Build()
 			if smallValues(ctx, client, cmd, upTo(cfg.small), cfg, yield) {
 				return
