@@ -32,19 +32,19 @@ import (
 // Members are valid only until the next iteration or call; copy with String or Append.
 func Members(ctx context.Context, client rueidis.Client, key string, opts ...Option) iter.Seq2[Value, error] {
 	return once(opts, aSet, key, func(cfg config, opts []Option, yield func(Value, error) bool) {
-		if cfg.scan > 0 {
+		if count := cfg.scan; count > 0 {
 			scanValues(ctx, newCursorScan(client, key, opts, 1, func(c rueidis.Client, cursor uint64) rueidis.Completed {
-				return c.B().Sscan().Key(key).Cursor(cursor).Count(cfg.scan).Build()
+				return c.B().Sscan().Key(key).Cursor(cursor).Count(count).Build()
 			}).next, yield)
 			return
 		}
-		if cfg.size.hint() == isSmall {
+		if cfg.size.next() == isSmall {
 			cmd := client.B().Srandmember().Key(key).Count(cfg.small + 1).Build()
 			if smallValues(ctx, client, cmd, upTo(cfg.small), cfg, yield) {
 				return
 			}
 		}
-		if cfg.size.hint() == isOpen {
+		if cfg.size.next() == isOpen {
 			cmd := client.B().Sscan().Key(key).Cursor(0).Count(cfg.small + 1).Build()
 			if smallValues(ctx, client, cmd, whole, cfg, yield) {
 				return
@@ -60,13 +60,13 @@ func Members(ctx context.Context, client rueidis.Client, key string, opts ...Opt
 // Pairs are valid only until the next iteration or call; copy with String or Append.
 func Fields(ctx context.Context, client rueidis.Client, key string, opts ...Option) iter.Seq2[Pair, error] {
 	return once(opts, aHash, key, func(cfg config, opts []Option, yield func(Pair, error) bool) {
-		if cfg.scan > 0 {
+		if count := cfg.scan; count > 0 {
 			scanPairs(ctx, newCursorScan(client, key, opts, 2, func(c rueidis.Client, cursor uint64) rueidis.Completed {
-				return c.B().Hscan().Key(key).Cursor(cursor).Count(cfg.scan).Build()
+				return c.B().Hscan().Key(key).Cursor(cursor).Count(count).Build()
 			}).next, yield)
 			return
 		}
-		if cfg.size.hint() == isOpen {
+		if cfg.size.next() == isOpen {
 			cmd := client.B().Hscan().Key(key).Cursor(0).Count(cfg.small + 1).Build()
 			if smallPairs(ctx, client, cmd, whole, cfg, yield) {
 				return
@@ -83,13 +83,13 @@ func Fields(ctx context.Context, client rueidis.Client, key string, opts ...Opti
 // Pairs are valid only until the next iteration or call; copy with String or Append.
 func Scores(ctx context.Context, client rueidis.Client, key string, opts ...Option) iter.Seq2[Pair, error] {
 	return once(opts, aSortedSet, key, func(cfg config, opts []Option, yield func(Pair, error) bool) {
-		if cfg.scan > 0 {
+		if count := cfg.scan; count > 0 {
 			scanPairs(ctx, newCursorScan(client, key, opts, 2, func(c rueidis.Client, cursor uint64) rueidis.Completed {
-				return c.B().Zscan().Key(key).Cursor(cursor).Count(cfg.scan).Build()
+				return c.B().Zscan().Key(key).Cursor(cursor).Count(count).Build()
 			}).next, yield)
 			return
 		}
-		if cfg.size.hint() == isOpen {
+		if cfg.size.next() == isOpen {
 			cmd := client.B().Zrange().Key(key).Min("0").Max(strconv.FormatInt(cfg.small, 10)).Withscores().Build()
 			if smallPairs(ctx, client, cmd, upToPairs(cfg.small), cfg, yield) {
 				return
@@ -109,7 +109,7 @@ func Elements(ctx context.Context, client rueidis.Client, key string, opts ...Op
 			scanValues(ctx, s.next, yield)
 			return
 		}
-		if cfg.size.hint() == isOpen {
+		if cfg.size.next() == isOpen {
 			cmd := client.B().Lrange().Key(key).Start(0).Stop(cfg.small).Build()
 			if smallValues(ctx, client, cmd, upTo(cfg.small), cfg, yield) {
 				return
@@ -137,7 +137,7 @@ func Entries(ctx context.Context, client rueidis.Client, key string, opts ...Opt
 			scanValues(ctx, s.next, yield)
 			return
 		}
-		if cfg.size.hint() == isOpen {
+		if cfg.size.next() == isOpen {
 			cmd := client.B().Xrange().Key(key).Start("-").End("+").Count(cfg.small + 1).Build()
 			if smallValues(ctx, client, cmd, upTo(cfg.small), cfg, yield) {
 				return

@@ -77,11 +77,12 @@ func Values(ctx context.Context, client rueidis.Client, cmd rueidis.Completed, o
 func values(ctx context.Context, client rueidis.Client, cmd rueidis.Completed, cfg config, yield func(Value, error) bool) {
 	var r Reader
 	if err := r.open(ctx, client, cmd, cfg); err != nil {
+		cfg.size.notStreamed(err)
 		yield(Value{}, err)
 		return
 	}
 	defer r.Close() // also when the loop's body breaks, panics, or ends the goroutine
-	cfg.size.streamed(r.Header())
+	cfg.size.streamed(r.Header().Len)
 	for v, err := range r.Values() {
 		if !yield(v, err) || err != nil {
 			return
@@ -113,11 +114,15 @@ func Pairs(ctx context.Context, client rueidis.Client, cmd rueidis.Completed, op
 func pairs(ctx context.Context, client rueidis.Client, cmd rueidis.Completed, cfg config, yield func(Pair, error) bool) {
 	var r Reader
 	if err := r.open(ctx, client, cmd, cfg); err != nil {
+		cfg.size.notStreamed(err)
 		yield(Pair{}, err)
 		return
 	}
 	defer r.Close() // also when the loop's body breaks, panics, or ends the goroutine
-	cfg.size.streamed(r.Header())
+	if cfg.size.small > 0 {
+		nested, _ := r.startPairs() // an error comes again
+		cfg.size.streamed(pairsOf(r.Header(), nested))
+	}
 	for p, err := range r.Pairs() {
 		if !yield(p, err) || err != nil {
 			return
@@ -126,4 +131,12 @@ func pairs(ctx context.Context, client rueidis.Client, cmd rueidis.Completed, cf
 	if err := r.Close(); err != nil {
 		yield(Pair{}, err)
 	}
+}
+
+// pairsOf returns how many pairs an aggregate has, which may be arrays of two; -1 where the protocol does not say.
+func pairsOf(h Header, nested bool) int64 {
+	if nested || h.Len < 0 {
+		return h.Len
+	}
+	return h.Len / 2
 }

@@ -84,7 +84,8 @@
 //	context.Canceled, context.DeadlineExceeded   the context ended it
 //	ErrStalled                                   server or network fell silent (with Dial)
 //	io.ErrUnexpectedEOF                          the connection was cut
-//	other errors of the connection               as they come
+//	other errors of the connection               as they come; a dial that timed out is a context.DeadlineExceeded
+//	                                             to net, too: then it is a *net.OpError, and ctx.Err() is nil
 //
 // # What a slow reader costs
 //

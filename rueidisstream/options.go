@@ -101,16 +101,16 @@ func WithScan(count int) Option { return Option{scanOption, int64(count)} }
 // of the key, that is all: one round trip, and no connection to itself. If it is not, it is dropped and the key is streamed.
 // The next time that question is not asked: which keys were large, and which small, is remembered, for the process, in a
 // table of 16 KiB that forgets. So a set that was small is asked for by SRANDMEMBER, which gives all of a small one and no more
-// than that of one that has become large, in less time than SSCAN.
+// than that of one that has become large, in less time than SSCAN. If the server refuses that, SSCAN is asked as before.
 //
 // So up to n elements, or all of a compact encoding of the server (listpack, intset), are in memory at a time. For keys
 // whose elements have megabytes, or that are known to be big, 0 saves that and the first question. The default is 128; 0 or less
 // turns the fast path off. It has no effect with WithScan, nor on Keys and other functions.
 func WithSmall(n int) Option { return Option{smallOption, int64(n)} }
 
-// WithRawErrors makes an error of the server that Do, Copy, Replies.Next, Values or Pairs return for a whole reply keep the text that
-// the server sent. By default it has no prefix "ERR ", as the errors of client.Do. It is for those who show the text to
-// somebody else than rueidis does, or look for what comes after the prefix. It has no effect on Value.Error.
+// WithRawErrors makes an error of the server that Do, Copy, Replies.Next, Values or Pairs return for a whole reply, or Members and its
+// like for a key, keep the text that the server sent. By default it has no prefix "ERR ", as the errors of client.Do. It is for those
+// who show the text to somebody else than rueidis does, or look for what comes after the prefix. It has no effect on Value.Error.
 func WithRawErrors() Option { return Option{rawOption, 0} }
 
 type config struct {

@@ -9,7 +9,7 @@ var sizes hints.Table
 // The hints of sizes. A key of which nothing is known is as one that is open.
 const (
 	isOpen  = iota // the first question tells whether it is small
-	isSmall        // it is asked for elements at random, as many as a small key has at most: those of a small one are all
+	isSmall        // it is asked for elements at random, one more than a small key has at most: those of a small one are all
 	isBig          // it is streamed
 )
 
@@ -30,16 +30,22 @@ type keySize struct {
 	small int64 // how many elements the key has at most to be small, or pairs; 0 of the zero keySize, of which nothing is remembered
 	sum   uint64
 	kind  collection
+	doing byte // the hint by which the question was asked: what is remembered may be another one when the answer is there
 }
 
 // expect makes cfg.size that of the key.
 func (c *config) expect(kind collection, key string) {
 	if kind != noKey && c.small > 0 {
-		c.size = keySize{c.small, hints.Sum(uint64(c.small)<<8|uint64(kind), key), kind}
+		c.size = keySize{small: c.small, sum: hints.Sum(uint64(c.small)<<8|uint64(kind), key), kind: kind}
 	}
 }
 
-// hint returns what to do.
+// next returns what to do now.
+func (k *keySize) next() byte {
+	k.doing = k.hint()
+	return k.doing
+}
+
 func (k keySize) hint() byte {
 	if k.small == 0 {
 		return isBig
@@ -48,17 +54,18 @@ func (k keySize) hint() byte {
 	return hint
 }
 
-// atRandom tells whether elements at random are to be had for less than by the first question, as isSmall needs it. For a hash they are
-// not: HRANDFIELD has an array for each pair, which takes the client longer than HSCAN takes the server.
+// atRandom tells whether there is a command for elements at random, as isSmall needs it. Of a hash there is none: HRANDFIELD of Valkey
+// 9 has fewer fields than it was asked for, of a hash that has more, when it meets many that have expired. It would gain nothing, since
+// in RESP3 it has an array for each pair, which takes the client longer than HSCAN takes the server.
 func (k keySize) atRandom() bool { return k.kind == aSet }
 
-// answered notes the answer to a question that was asked by hint: so many elements, or pairs, and whether they are all that the key
-// has. It tells whether the answer counts.
+// answered notes the answer to the question: so many elements, or pairs, and whether they are all that the key has. It tells whether
+// the answer counts.
 func (k keySize) answered(elements int64, all bool, err error) bool {
-	hint, known := sizes.Get(k.sum)
+	_, known := sizes.Get(k.sum)
 	switch {
-	case err != nil && hint == isSmall && fromServer(err):
-		sizes.Put(k.sum, isOpen) // it, or this user, may not have the command: that is not tried again
+	case k.doing == isSmall && refuses(err):
+		sizes.Put(k.sum, isOpen) // that is not tried again
 		return false
 	case err != nil:
 		return true
@@ -71,12 +78,8 @@ func (k keySize) answered(elements int64, all bool, err error) bool {
 	return true
 }
 
-// streamed notes the size of a key that was streamed.
-func (k keySize) streamed(h Header) {
-	elements := h.Len
-	if k.kind == aHash {
-		elements /= 2
-	}
+// streamed notes how many elements, or pairs, a key has that was streamed.
+func (k keySize) streamed(elements int64) {
 	if k.small == 0 || elements < 0 || elements > k.small || k.hint() != isBig {
 		return
 	}
@@ -85,4 +88,17 @@ func (k keySize) streamed(h Header) {
 	} else {
 		sizes.Put(k.sum, isOpen)
 	}
+}
+
+// notStreamed notes why a key could not be streamed. A small one may be had all the same.
+func (k keySize) notStreamed(err error) {
+	if k.small != 0 && refuses(err) && k.hint() == isBig {
+		sizes.Put(k.sum, isOpen)
+	}
+}
+
+// refuses tells whether err says that the server, or its user, does not have the command, as far as can be told: it is not about
+// the key, nor about what the server does just now.
+func refuses(err error) bool {
+	return err != nil && fromServer(err) && !isRedisErr(err, "WRONGTYPE") && !isNotReady(err)
 }

@@ -68,8 +68,8 @@ func TestSizesRemembered(t *testing.T) {
 			{10, []string{"ZRANGE k 0 10 WITHSCORES"}},
 			{11, []string{"ZRANGE k 0 10 WITHSCORES", "ZRANGE k 0 -1 WITHSCORES"}},
 			{11, []string{"ZRANGE k 0 -1 WITHSCORES"}},
-			{5, []string{"ZRANGE k 0 -1 WITHSCORES"}},
-			{5, []string{"ZRANGE k 0 10 WITHSCORES"}},
+			{10, []string{"ZRANGE k 0 -1 WITHSCORES"}},
+			{10, []string{"ZRANGE k 0 10 WITHSCORES"}},
 		},
 		"Elements": {
 			{10, []string{"LRANGE k 0 10"}},

@@ -71,7 +71,7 @@ func upToPairs(n int64) answer {
 // smallValues asks cmd over the client's shared connection. If the answer is all of the key, or an error that counts, it yields that
 // and returns true.
 func smallValues(ctx context.Context, client rueidis.Client, cmd rueidis.Completed, a answer, cfg config, yield func(Value, error) bool) bool {
-	elements, all, err := ask(ctx, client, cmd, a)
+	elements, all, err := ask(ctx, client, cmd, a, cfg.raw)
 	if !cfg.size.answered(int64(len(elements)), all, err) {
 		return false
 	}
@@ -95,7 +95,7 @@ func smallValues(ctx context.Context, client rueidis.Client, cmd rueidis.Complet
 
 // smallPairs is smallValues for pairs: elements that follow each other, or arrays of two.
 func smallPairs(ctx context.Context, client rueidis.Client, cmd rueidis.Completed, a answer, cfg config, yield func(Pair, error) bool) bool {
-	elements, all, err := ask(ctx, client, cmd, a)
+	elements, all, err := ask(ctx, client, cmd, a, cfg.raw)
 	if !cfg.size.answered(int64(len(elements)/2), all, err) {
 		return false
 	}
@@ -136,12 +136,20 @@ func pair(two []rueidis.RedisMessage, limits resp.Limits) (Pair, error) {
 }
 
 // ask sends cmd by client.Do.
-func ask(ctx context.Context, client rueidis.Client, cmd rueidis.Completed, a answer) ([]rueidis.RedisMessage, bool, error) {
-	reply, err := client.Do(ctx, cmd).ToArray()
+func ask(ctx context.Context, client rueidis.Client, cmd rueidis.Completed, a answer, raw bool) ([]rueidis.RedisMessage, bool, error) {
+	m, err := client.Do(ctx, cmd).ToMessage()
+	switch {
+	case err == nil:
+	case !fromServer(err):
+		return nil, false, sendError(ctx, err, false)
+	case raw && err != rueidis.Nil:
+		own := m // that m is not on the heap for the sake of this
+		return nil, false, (*rueidis.RedisError)(&own)
+	default:
+		return nil, false, err
+	}
+	reply, err := m.ToArray()
 	if err != nil {
-		if fromServer(err) {
-			return nil, false, err
-		}
 		return nil, false, sendError(ctx, err, false)
 	}
 	return a(reply)

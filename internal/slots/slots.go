@@ -51,9 +51,13 @@ func Ask(ctx context.Context, client rueidis.Client) (Table, error) {
 }
 
 func ask(ctx context.Context, node rueidis.Client) ([]rueidis.RedisMessage, error) {
-	ctx, cancel := context.WithTimeout(ctx, askTime)
+	limited, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	return node.Do(ctx, node.B().ClusterSlots().Build()).ToArray()
+	ranges, err := node.Do(limited, node.B().ClusterSlots().Build()).ToArray()
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		err = fmt.Errorf("CLUSTER SLOTS: no answer within %v (%v)", askTime, err) // no error of the caller's context
+	}
+	return ranges, err
 }
 
 func read(ranges []rueidis.RedisMessage) (table Table, err error) {

@@ -61,6 +61,14 @@ func TestAskErrors(t *testing.T) {
 	})
 }
 
+// The wait for a node that is silent has an end of its own, which is not that of the caller's context.
+func TestAskSilent(t *testing.T) {
+	redistest.NoLeak(t)
+	_, err := ask(t, "")
+	require.ErrorContains(t, err, "no answer")
+	require.NotErrorIs(t, err, context.DeadlineExceeded)
+}
+
 // The table is that of the cluster.
 func TestCluster(t *testing.T) {
 	redistest.NoLeak(t)
