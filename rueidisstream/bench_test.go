@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/redis/rueidis"
@@ -47,7 +48,8 @@ func BenchmarkCopy(b *testing.B) {
 	}
 }
 
-// BenchmarkDoMulti is DoMulti beside rueidis' own DoMultiStream: 20 strings in a pipeline.
+// BenchmarkDoMulti is DoMulti beside rueidis' own DoMultiStream: 20 strings in a pipeline. rueidis-bracket is DoMultiStream with two PINGs
+// more, as long as those of DoMulti's bracket: as fast as this a bracket can be.
 func BenchmarkDoMulti(b *testing.B) {
 	c := redistest.NewClient(b, redistest.Shared(b))
 	ctx := context.Background()
@@ -55,15 +57,20 @@ func BenchmarkDoMulti(b *testing.B) {
 		if err := c.Do(ctx, c.B().Set().Key("v").Value(string(make([]byte, size))).Build()).Error(); err != nil {
 			b.Fatal(err)
 		}
-		for impl, stream := range map[string]func(cmds []rueidis.Completed) error{
-			"rueidis": func(cmds []rueidis.Completed) error {
-				s := c.DoMultiStream(ctx, cmds...)
-				for s.HasNext() {
-					if _, err := s.WriteTo(io.Discard); err != nil {
-						return err
-					}
+		ping := func(n int) rueidis.Completed { return c.B().Arbitrary("PING").Args(strings.Repeat("x", n)).Build() }
+		plain := func(cmds []rueidis.Completed) error {
+			s := c.DoMultiStream(ctx, cmds...)
+			for s.HasNext() {
+				if _, err := s.WriteTo(io.Discard); err != nil {
+					return err
 				}
-				return nil
+			}
+			return nil
+		}
+		for impl, stream := range map[string]func(cmds []rueidis.Completed) error{
+			"rueidis": plain,
+			"rueidis-bracket": func(cmds []rueidis.Completed) error {
+				return plain(append(append([]rueidis.Completed{ping(16)}, cmds...), ping(61)))
 			},
 			"rueidisx": func(cmds []rueidis.Completed) error {
 				for r, err := range rueidisstream.DoMulti(ctx, c, cmds).All() {
