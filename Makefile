@@ -8,7 +8,7 @@ GOFUMPT := go run mvdan.cc/gofumpt@v0.12.0
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 IMAGES ?= rueidisx/redis:6.0 rueidisx/redis:7.0 rueidisx/redis:8.0 rueidisx/valkey:8.0 rueidisx/valkey:8.1 rueidisx/valkey:9.1
 # What a server can make a difference to.
-ON_SERVERS := ^Test(Oracle|OraclePairs|Sizes|ElementSizes|Leaving|Forged|DoMulti|Replies|UnfinishedTransaction|MillionMembers|Cluster$$|Sentinel|TLS|Replica|Hook|SetFrom|OpenString|StringReader|ServeContent|TempKey|MGet$$|MGetOwned|Readdir$$|WrongType|Equal|Iterators|DoRawReplies|Types|WriteTo|Subscribe$$)
+ON_SERVERS := ^Test(Oracle|OraclePairs|Sizes|KeySize|ElementSizes|Leaving|Forged|DoMulti|Replies|UnfinishedTransaction|MillionMembers|Cluster$$|Sentinel|TLS|Replica|Hook|SetFrom|OpenString|StringReader|ServeContent|TempKey|MGet$$|MGetOwned|Readdir$$|WrongType|Equal|Iterators|DoRawReplies|Types|WriteTo|Subscribe$$)
 SERVED := ./rueidisstream ./rueidisbatch
 # Their tests use commands that Redis 6.0 does not have.
 SERVED_SINCE_7 := ./compat/...

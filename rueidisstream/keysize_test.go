@@ -22,6 +22,15 @@ func (a *asked) note(cmd rueidis.Completed) {
 	a.cmds = append(a.cmds, strings.Join(cmd.Commands(), " "))
 }
 
+// names returns the commands without their arguments.
+func (a *asked) names() (names []string) {
+	for _, cmd := range a.cmds {
+		name, _, _ := strings.Cut(cmd, " ")
+		names = append(names, name)
+	}
+	return names
+}
+
 func (a *asked) Do(ctx context.Context, cmd rueidis.Completed) rueidis.RedisResult {
 	a.note(cmd)
 	return a.Client.Do(ctx, cmd)
@@ -33,7 +42,7 @@ func (a *asked) DoMultiStream(ctx context.Context, multi ...rueidis.Completed) r
 }
 
 // What a key was the last time decides what is asked, and never what comes out.
-func TestSizesRemembered(t *testing.T) {
+func TestKeySizeRemembered(t *testing.T) {
 	type step struct {
 		size int
 		cmds []string
@@ -118,7 +127,7 @@ func TestSizesRemembered(t *testing.T) {
 }
 
 // A key that becomes another type is the server's error, as it is to a call that knows nothing.
-func TestSizesOfWrongType(t *testing.T) {
+func TestKeySizeOfWrongType(t *testing.T) {
 	bothProtocols(t, func(t *testing.T, c rueidis.Client) {
 		ctx := caseContext(t)
 		for _, k := range collections {
@@ -143,7 +152,7 @@ func TestSizesOfWrongType(t *testing.T) {
 }
 
 // A server that does not have the command for elements at random is asked for them once. One that cannot be reached is another thing.
-func TestSizesWithoutCommand(t *testing.T) {
+func TestKeySizeWithoutCommand(t *testing.T) {
 	page := redistest.Array(redistest.Bulk("0"), redistest.Array(redistest.Bulks("a", "b")...))
 	f := redistest.NewFake(t, func(c *redistest.FakeConn, cmd []string) {
 		if strings.HasSuffix(cmd[0], "SCAN") {
@@ -166,16 +175,11 @@ func TestSizesWithoutCommand(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []string{"a", "b"}, got)
 	}
-	var names []string
-	for _, cmd := range spy.cmds {
-		first, _, _ := strings.Cut(cmd, " ")
-		names = append(names, first)
-	}
-	require.Equal(t, []string{"SSCAN", "SRANDMEMBER", "SSCAN", "SSCAN", "SSCAN"}, names)
+	require.Equal(t, []string{"SSCAN", "SRANDMEMBER", "SSCAN", "SSCAN", "SSCAN"}, spy.names())
 }
 
 // A compact encoding comes whole, whatever was asked for: that is one question each time.
-func TestSizesOfCompactKeys(t *testing.T) {
+func TestKeySizeOfCompactKeys(t *testing.T) {
 	bothProtocols(t, func(t *testing.T, c rueidis.Client) {
 		ctx := caseContext(t)
 		key := t.Name()

@@ -43,7 +43,7 @@ func user(t *testing.T, c rueidis.Client, not string) rueidis.Client {
 }
 
 // Of several calls at a time that ask for what the server refuses, none has the refusal for its result.
-func TestSizesRefusedAtTheSameTime(t *testing.T) {
+func TestKeySizeRefusedAtTheSameTime(t *testing.T) {
 	bothProtocols(t, func(t *testing.T, c rueidis.Client) {
 		key, limited := t.Name(), user(t, c, "-srandmember")
 		fillSet(t, c, key, 3)
@@ -60,7 +60,7 @@ func TestSizesRefusedAtTheSameTime(t *testing.T) {
 }
 
 // What the key has to do with, and not the command, leaves what is known of the key as it is.
-func TestSizesAfterErrors(t *testing.T) {
+func TestKeySizeAfterErrors(t *testing.T) {
 	for _, refusal := range []string{"WRONGTYPE no", "CLUSTERDOWN no"} {
 		t.Run(refusal, func(t *testing.T) {
 			page := redistest.Array(redistest.Bulk("0"), redistest.Array(redistest.Bulks("a", "b")...))
@@ -88,18 +88,13 @@ func TestSizesAfterErrors(t *testing.T) {
 					require.Equal(t, []string{"a", "b"}, got)
 				}
 			}
-			var names []string
-			for _, cmd := range spy.cmds {
-				name, _, _ := strings.Cut(cmd, " ")
-				names = append(names, name)
-			}
-			require.Equal(t, []string{"SSCAN", "SRANDMEMBER", "SRANDMEMBER", "SRANDMEMBER"}, names)
+			require.Equal(t, []string{"SSCAN", "SRANDMEMBER", "SRANDMEMBER", "SRANDMEMBER"}, spy.names())
 		})
 	}
 }
 
 // Who may not have a big key whole has it when it is small again.
-func TestSizesOfRefusedStreams(t *testing.T) {
+func TestKeySizeOfRefusedStreams(t *testing.T) {
 	bothProtocols(t, func(t *testing.T, c rueidis.Client) {
 		ctx := caseContext(t)
 		for name, not := range map[string]string{"Members": "-smembers", "Fields": "-hgetall"} {
@@ -127,7 +122,7 @@ func TestSizesOfRefusedStreams(t *testing.T) {
 }
 
 // The text of an error is the same whatever is known of the key.
-func TestSizesRawErrors(t *testing.T) {
+func TestKeySizeRawErrors(t *testing.T) {
 	for _, row := range []struct {
 		want string
 		opts []rueidisstream.Option
@@ -148,7 +143,7 @@ func TestSizesRawErrors(t *testing.T) {
 
 // Fields that have expired and are not deleted yet hide none that is there. (HRANDFIELD of Valkey 9 gives up when it has met too many of
 // them, and then has fewer than it was asked for.)
-func TestSizesOfExpiredFields(t *testing.T) {
+func TestKeySizeOfExpiredFields(t *testing.T) {
 	const fields, live = 5000, 100
 	bothProtocols(t, func(t *testing.T, c rueidis.Client) {
 		ctx := caseContext(t)
@@ -183,7 +178,7 @@ func TestSizesOfExpiredFields(t *testing.T) {
 }
 
 // A key that is small and big by turns is one or the other, whole, to each of many readers.
-func TestSizesChangingConcurrently(t *testing.T) {
+func TestKeySizeChangingConcurrently(t *testing.T) {
 	bothProtocols(t, func(t *testing.T, c rueidis.Client) {
 		ctx := caseContext(t)
 		sizes := [2]int{5, 600}
