@@ -11,10 +11,11 @@ import (
 
 // NOTE: A collection is read in one of three ways, each in a file of its own:
 //
-//	keysize.go which of them it is to be, by what the key was the last time
 //	small.go   the key is small: one command through client.Do, its reply is whole in memory
 //	do.go      the key is big: one command, its reply is streamed by Values or Pairs
 //	scan.go    WithScan: many commands, each for a page; entries.go and keys.go have the pages that are not by cursor of one key
+//
+// keysize.go decides between the first two, by what the key was the last time.
 
 // Members returns the members of the set at key, as SMEMBERS gives them, in no order. A missing key has none.
 //
